@@ -20,8 +20,7 @@ DOCTESTED := kg extraction communities viz
 FAST := tests/architecture/test_budgets.py tests/architecture/test_repository.py tests/architecture/test_rules.py \
     tests/architecture/test_structure.py $(wildcard tests/kg/test_*.py) tests/kg/dating tests/kg/query tests/kg/securities \
     tests/kg/store/rules tests/kg/text tests/extraction/certainty tests/extraction/facts tests/extraction/quantities \
-    tests/extraction/text tests/viz/layout
-TRAINING := answers export fit network pairs recipe # need PyTorch, which the checks do not install
+    tests/extraction/text
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -82,7 +81,7 @@ extended-tests: $(VENV)/.dev
 	@$(BIN)/pytest -m "extended or neo4j or hypothesis" --hypothesis-profile=all --numprocesses auto --maxprocesses 4 --dist worksteal
 
 doctests: $(VENV)/.dev
-	@$(BIN)/pytest --doctest-modules $(DOCTESTED) $(TRAINING:%=--ignore=extraction/training/%.py)
+	@$(BIN)/pytest --doctest-modules $(DOCTESTED)
 
 explorer: ## install the explorer's packages, type-check it, build it, and compare the bundle with the committed one (node 18 or later)
 	@command -v npm >/dev/null || { echo "make: no npm; on Debian: apt-get install nodejs npm" >&2; exit 1; }

@@ -188,10 +188,8 @@ def measure_parts(bench: Bench, documents: Sequence[Document]) -> float:
     bench.measure("gazetteer", lambda: [lexicon.find(text) for text, _ in dated])
     known = sum(float(row[1]) for row in bench.rows[first:])
     bench.measure("modality, every sentence", lambda: [read_modality(text, 0, len(text)) for text, _ in dated])
-    if ner := load_ner():
-        bench.measure("NER", lambda: [ner.find([line.text for line in lines]) for lines in sentences])
-    else:
-        print("NER: its weights are not installed (cutword)")
+    ner = load_ner()
+    bench.measure("NER", lambda: [ner.find([line.text for line in lines]) for lines in sentences])
     return known
 
 

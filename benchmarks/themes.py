@@ -1,87 +1,57 @@
-"""Benchmark the weekly job: detection against plain igraph, a million facts, real weeks, one more report, tracking.
+"""Benchmark the weekly job: themes of a day, topics that one theme carries, past weeks, one more note, a million facts.
 
-`python -m benchmarks.themes detection | million | weeks --kb KB | one-more --kb KB | tracking`
+`python -m benchmarks.themes day --kb KB [--as-of DAY] [--topics FILE] | weeks --kb KB | one-more --kb KB`
+`| million --kb KB | tracking`; all but `million` work on a copy of the base. A topics file has one JSON object a line:
+{"topic": "固态电池", "companies": [{"name": "宁德时代", "code": "300750.SZ"}, …]}.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
+import re
 import resource
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from shutil import copyfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import igraph
 import numpy as np
 
 from benchmarks.themes_planted import planted_weeks, turns_found
-from communities.detection import DetectionOptions, detect, modularity
-from communities.projection import Projection
-from communities.weekly import run_week
+from communities.tracking import stability
+from communities.weekly import past_weeks, run_week
 from kg.ids import fact_id
 from kg.model import Document, Entity, Evidence, Fact, Kind, Reading
+from kg.query.themes.biography import title_of
 from kg.store.open import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kg.model import Run
     from kg.store.port import Store
 
-_NODES, _PAIRS, _SEED = 200_000, 1_000_000, 20260101
+_SEED = 20260101
+_CODE = re.compile(r"（[\w.]+\.[A-Z]{1,2}）|（\w+\.US）")
 _READ = datetime(2026, 1, 1, tzinfo=UTC)
 _WEEK = timedelta(days=7)
-_FIRST, _LAST = date(2025, 5, 16), date(2025, 12, 26)
+_FIRST = date(2025, 5, 16)
 _PER_DOCUMENT = 500
-
-
-def planted_graph(nodes: int, pairs: int, communities: int, *, mixing: float) -> Projection:
-    """Return a graph of equal-sized communities with a share `mixing` of random pairs."""
-    source = np.random.default_rng(_SEED)
-    home = np.sort(source.integers(0, communities, nodes))
-    starts = np.searchsorted(home, np.arange(communities + 1))
-    one = source.integers(0, nodes, pairs * 13 // 10)
-    inside = starts[home[one]] + (source.random(len(one)) * np.diff(starts)[home[one]]).astype(np.int64)
-    other = np.where(source.random(len(one)) < mixing, source.integers(0, nodes, len(one)), inside)
-    keys = np.unique((np.minimum(one, other) * nodes + np.maximum(one, other))[one != other])
-    kept = np.sort(source.permutation(keys)[:pairs])
-    return Projection(np.arange(nodes), np.stack(np.divmod(kept, nodes), axis=1), np.ones(len(kept)))
-
-
-def measure_detection(rounds: int = 3) -> None:
-    """Compare `detect` with igraph on the same arrays, by minimum CPU seconds."""
-    graph = planted_graph(_NODES, _PAIRS, 4_000, mixing=0.3)
-    flat = DetectionOptions(resolutions=(1.0,), largest=_NODES, smallest=1, seed=_SEED)
-    rows: dict[str, list[float]] = {}
-    for _ in range(rounds):
-        began = time.process_time()
-        bare = igraph.Graph(n=_NODES, edges=graph.pairs)
-        igraph.set_random_number_generator(random.Random(_SEED))  # noqa: S311 -- a seed
-        built = time.process_time()
-        bare.community_leiden(objective_function="modularity", weights=graph.weights.tolist(), n_iterations=4)
-        rows.setdefault("bare igraph: the call", []).append(time.process_time() - built)
-        rows.setdefault("bare igraph: graph and call", []).append(time.process_time() - began)
-        for name, options in (("detect, one level", flat), ("detect, two levels and size limits", DetectionOptions())):
-            began = time.process_time()
-            found = detect(graph, options)
-            rows.setdefault(name, []).append(time.process_time() - began)
-            if options is flat:
-                quality = modularity(graph, found[0])
-    least = {name: min(times) for name, times in rows.items()}
-    peer = least["bare igraph: graph and call"]
-    for name, seconds in least.items():
-        print(f"{name:38} {seconds:7.2f} s  {seconds / peer:5.2f} ×")
-    print(f"modularity of one level {quality:.4f}")
 
 
 def synthetic_readings(facts: int, entities: int) -> Iterator[Reading]:
     """Yield documents with synthetic chain and causal facts among products in planted groups."""
-    graph = planted_graph(entities, facts, entities // 50, mixing=0.3)
-    pairs = graph.pairs.tolist()
+    source = np.random.default_rng(_SEED)
+    one = source.integers(0, entities, facts)
+    near = one // 50 * 50 + source.integers(0, 50, facts)
+    other = np.where(source.random(facts) < 0.3, source.integers(0, entities, facts), near)
+    pairs = [pair for pair in zip(one.tolist(), other.tolist(), strict=True) if pair[0] != pair[1]]
     for number, begin in enumerate(range(0, len(pairs), _PER_DOCUMENT)):
         identity, day = f"doc:{number}", _FIRST + timedelta(days=number % 200)
         rows = [_fact(identity, day, place, *pair) for place, pair in enumerate(pairs[begin : begin + _PER_DOCUMENT])]
@@ -123,76 +93,100 @@ def measure_million(facts: int, entities: int, kb: Path) -> None:
     store.close()
 
 
+def measure_day(kb: Path, day: date | None, topics: Path | None) -> None:
+    """Print count, sizes, empty summaries and time of the themes of a day, and which topics one of them carries."""
+    with _copied(kb) as store:
+        began, cpu_began = time.perf_counter(), time.process_time()
+        run = run_week(store, day).run
+        seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu_began
+        top = [community for community in run.communities if community.level == 0]
+        sizes = np.percentile([len(community.members) for community in top] or [0], [0, 25, 50, 75, 100]).astype(int)
+        lines = [
+            line for community in run.communities for line in (community.summary.lines if community.summary else ())
+        ]
+        coded = sum(bool(_CODE.search(line.text)) for line in lines)
+        print(f"{run.as_of}: {len(top)} themes, {len(run.communities)} with sub-themes; {seconds:.1f} s, "
+              f"{cpu_seconds:.1f} s CPU; members {sizes.tolist()} (least, quartiles, most); {len(lines)} lines, "
+              f"{coded} with a code, {sum(not line.facts for line in lines)} without a fact")  # fmt: skip
+        print("  ".join(f"{name} {value:g}" for name, value in sorted(run.quality.items())))
+        if topics:
+            codes = {
+                code: entity.id for entity in store.view(as_of=day).entities(Kind.COMPANY) for code in entity.codes
+            }
+            _print_topics(run, codes, [json.loads(line) for line in topics.read_text(encoding="utf-8").splitlines()])
+
+
+def _print_topics(run: Run, codes: dict[str, str], topics: list[dict[str, Any]]) -> None:
+    """Print for each topic the theme of its name with most of its companies; six of ten carry it."""
+    carried = 0
+    for item in topics:
+        wanted = {codes.get(each["code"], each["code"]) for each in item["companies"]}
+        named = [community for community in run.communities if _is_of(title_of(community), item["topic"])]
+        best = max(named, key=lambda each: len(wanted.intersection(each.members)), default=None)
+        held = len(wanted.intersection(best.members)) if best else 0
+        carried += 10 * held >= 6 * len(wanted) > 0
+        print(f"{item['topic']}: {title_of(best) if best else '—'}, {held} of {len(wanted)}")
+    print(f"{carried} of {len(topics)} topics are carried by one theme of their name")
+
+
+def _is_of(title: str, topic: str) -> bool:
+    name = title.split("：", 1)[0]
+    return name in topic or topic in name
+
+
 def measure_weeks(kb: Path) -> None:
-    """Run every Friday and print the table of weeks."""
-    store = open_store(kb)
-    print("| week | themes | with sub-themes | rewritten | share | stability | variation | in themes | events |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    day = _FIRST
-    while day <= _LAST:
-        week = run_week(store, day)
-        quality, total = week.run.quality, week.written + week.carried
-        print(
-            f"| {day} | {quality['themes']:.0f} | {total} | {week.written} | {week.written / max(total, 1):.0%} | "
-            f"{quality['stability']:.3f} | {quality['variation']:.2f} | {quality['in_themes']:.0%} | "
-            f"{len(week.run.events)} |"
-        )
-        day += _WEEK
-    store.close()
+    """Run all past weeks and print the table."""
+    print("| week | themes | with sub-themes | rewritten | share | stability | variation | in themes | events | s |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    with _copied(kb) as store:
+        for day in past_weeks(store, None):
+            began = time.perf_counter()
+            week = run_week(store, day)
+            quality, total = week.run.quality, week.written + week.carried
+            print(
+                f"| {day} | {quality['themes']:.0f} | {total} | {week.written} | {week.written / max(total, 1):.0%} | "
+                f"{quality['stability']:.3f} | {quality['variation']:.2f} | {quality['in_themes']:.0%} | "
+                f"{len(week.run.events)} | {time.perf_counter() - began:.1f} |"
+            )
 
 
-def measure_one_more(kb: Path, reports: int) -> None:
-    """Measure the share of summaries rewritten when one report is added and the same day is run again."""
-    with tempfile.TemporaryDirectory() as folder:
-        shares = [_one_more(Path(copyfile(kb, Path(folder) / "one.liantu")), number) for number in range(reports)]
-    for written, total in shares:
-        print(f"{written:4} of {total} rewritten, {written / total:.1%}")
-    print(f"mean {sum(w / t for w, t in shares) / len(shares):.1%}, worst {max(w / t for w, t in shares):.1%}")
+def measure_one_more(kb: Path, last: date | None, notes: int) -> None:
+    """Measure the share of summaries rewritten, and of members that move, when one note of the last weeks is added."""
+    with _copied(kb) as store:
+        days = past_weeks(store, last)
+        heads = [head.id for head in store.view(as_of=days[-1]).documents() if head.published_on > days[-1] - 4 * _WEEK]
+        found = []
+        for document in random.Random(0).sample(sorted(heads), notes):  # noqa: S311 -- a sample
+            found.append(_one_more(store, document, days))
+            print("{:4} of {} rewritten, {:.1%} of members of the top move".format(*found[-1]), flush=True)
+    shares = [written / total for written, total, _ in found]
+    moved = sum(each for *_, each in found) / len(found)
+    print(f"mean {sum(shares) / len(shares):.1%}, worst {max(shares):.1%}; {moved:.2%} of members move")
 
 
-def _one_more(kb: Path, number: int) -> tuple[int, int]:
-    """Return rewritten and total summaries after adding one held-back report to the first 500 by date."""
-    store = open_store(kb)
-    heads = sorted(store.view().documents(), key=lambda head: (head.published_on, head.id))
-    kept, last = heads[:500], heads[499].published_on
-    held = random.Random(number).choice(kept)  # noqa: S311 -- a sample
-    reading = _reading(store, held.id)
+def _one_more(store: Store, document: str, days: list[date]) -> tuple[int, int, float]:
+    """Return rewritten and total summaries after one more note on the last day, and the share of members that move."""
+    reading = store.reading(document)
+    assert reading is not None
     with store.writer() as writer:
-        for head in (*heads[500:], held):
-            writer.remove(head.id)
-    run_week(store, last - _WEEK)
-    run_week(store, last)
+        writer.remove(document)
+    run_week(store, days[-2])
+    without = run_week(store, days[-1]).run
     with store.writer() as writer:
         writer.write(reading)
-    week = run_week(store, last)
-    store.close()
-    return week.written, week.written + week.carried
+    week = run_week(store, days[-1])
+    top = [[each for each in run.communities if each.level == 0] for run in (without, week.run)]
+    return week.written, week.written + week.carried, 1 - stability(*top)
 
 
-def _reading(store: Store, document: str) -> Reading:
-    """Reconstruct a document's reading from the store, so that it can be written again."""
-    view = store.view()
-    body = view.document(document)
-    assert body is not None
-    facts = [
-        fact.with_evidence(replace(item, witness="") for item in fact.evidence if item.document == document)
-        for fact in view.facts()
-        if any(item.document == document for item in fact.evidence)
-    ]
-    mentions = tuple(view.mentions(document))
-    mentioned = {mention.entity for mention in mentions} | {
-        end for fact in facts for end in (fact.subject, fact.object)
-    }
-    entities = [entity for name in sorted(mentioned) if name and (entity := view.entity(name))]
-    about = [entity for item in entities if item.about and (entity := view.entity(item.about))]
-    known = {entity.id: entity for entity in (*entities, *about)}
-    return Reading(
-        body,
-        chunks=tuple(view.chunks(document)),
-        mentions=mentions,
-        entities=tuple(known.values()),
-        facts=tuple(replace(fact, superseded_by="") for fact in facts),
-    )
+@contextmanager
+def _copied(kb: Path) -> Iterator[Store]:
+    with tempfile.TemporaryDirectory() as folder:
+        store = open_store(Path(copyfile(kb, Path(folder) / "copy.liantu")))
+        try:
+            yield store
+        finally:
+            store.close()
 
 
 def measure_tracking() -> None:
@@ -208,21 +202,23 @@ def measure_tracking() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["detection", "million", "weeks", "one-more", "tracking"])
-    parser.add_argument("--kb", type=Path, help="a knowledge base; one-more works on a copy")
+    parser.add_argument("what", choices=["day", "weeks", "one-more", "million", "tracking"])
+    parser.add_argument("--kb", type=Path, help="a knowledge base")
+    parser.add_argument("--as-of", type=date.fromisoformat)
+    parser.add_argument("--topics", type=Path)
     parser.add_argument("--facts", type=int, default=1_000_000)
     parser.add_argument("--entities", type=int, default=200_000)
-    parser.add_argument("--reports", type=int, default=8)
+    parser.add_argument("--notes", type=int, default=20)
     options = parser.parse_args()
     match options.what:
-        case "detection":
-            measure_detection()
-        case "million":
-            measure_million(options.facts, options.entities, options.kb)
+        case "day":
+            measure_day(options.kb, options.as_of, options.topics)
         case "weeks":
             measure_weeks(options.kb)
         case "one-more":
-            measure_one_more(options.kb, options.reports)
+            measure_one_more(options.kb, options.as_of, options.notes)
+        case "million":
+            measure_million(options.facts, options.entities, options.kb)
         case "tracking":
             measure_tracking()
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from communities.detection import DetectionOptions, detect
-from communities.projection import Projection
+from communities.grouping import leiden
 from communities.tracking import stable_ids, turns
 from kg.model import Community, LifecycleEvent
 
@@ -129,9 +128,10 @@ def _alike(members: Sequence[str], planted: frozenset[int]) -> bool:
 def _detect_groups(week: PlantedWeek, before: Sequence[Community]) -> list[tuple[str, ...]]:
     pairs = np.array(week.pairs, dtype=np.int64)
     nodes = np.unique(pairs)
+    one, other = np.searchsorted(nodes, pairs).T
+    alike = np.zeros((len(nodes), len(nodes)))
+    alike[one, other] = alike[other, one] = 1.0
     home = {int(member): number for number, item in enumerate(before) for member in item.members}
-    start = np.array([home.get(node, -1) for node in nodes.tolist()], dtype=np.int64)
-    graph = Projection(nodes, np.searchsorted(nodes, pairs), np.ones(len(pairs)))
-    options = DetectionOptions(resolutions=(1.0,))
-    found = detect(graph, options, [start] if before else [])[0]
-    return [tuple(str(nodes[place]) for place in item.members) for item in found]
+    start = [home.get(node, len(before) + place) for place, node in enumerate(nodes.tolist())]
+    labels = leiden(alike, 1.0, np.unique(start, return_inverse=True)[1] if before else None)
+    return [tuple(str(node) for node in nodes[labels == label]) for label in range(labels.max() + 1)]

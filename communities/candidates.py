@@ -1,35 +1,30 @@
-"""Candidate themes of a week: detected, filtered by size, titled, and matched with last week's."""
+"""Candidate themes of a week: gathered, filtered by size, and matched with last week's."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from communities.detection import detect
-from communities.summaries import name_givers, title_of
-from communities.theme_facts import gather
+from communities.content import gather
+from communities.evidence import TOPIC_KINDS, EvidenceReader
+from communities.grouping import LastWeek
+from communities.summaries import name_givers
 from communities.tracking import Turned, stable_ids, turns
 from kg.model import LifecycleEvent, ThemeEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import date
 
-    from numpy.typing import NDArray
-
-    from communities.detection import DetectedCommunity, DetectionOptions, Labels
-    from communities.projection import Projection
-    from communities.theme_facts import Content
+    from communities.content import Content, Gathered
     from kg.model import Community, Run
     from kg.query.session import QuerySession
 
-_SMALLEST_NEW = 5  # minimum nodes of a new theme; a smaller group is a fragment
-_SMALLEST_EXISTING = 3  # minimum nodes of an existing theme; lower than for a new one, so that themes do not flicker
+_SMALLEST = 3  # members of a theme
 _MIN_FACTS = 3  # with fewer its card would be empty
 _MIN_PARTS = 2  # a single part would repeat the whole
-_DORMANT_AFTER_DAYS = 56  # days without a new fact after which a theme is dormant
+_MOST_TOP = 60  # top themes; the rest is found by search
+_DORMANT_AFTER_DAYS = 56  # days without a new note after which a theme is dormant
 _MAX_EVIDENCE = 3
 
 
@@ -40,7 +35,7 @@ class Draft:
     id: str
     level: int
     parent: str
-    title: str
+    name: str
     content: Content
     born: bool
 
@@ -52,116 +47,94 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """The themes of all levels (coarsest first), their lifecycle events, and the top-level partition."""
+    """The themes of both levels, the larger first, their lifecycle events, and the partition's figures."""
 
     themes: tuple[Draft, ...]
     events: tuple[ThemeEvent, ...]
-    top: Sequence[DetectedCommunity]
+    figures: dict[str, float]
 
 
-def draft(
-    session: QuerySession,
-    projection: Projection,
-    before: Run | None,
-    *,
-    options: DetectionOptions,
-    day: date,
-    start: Labels | None = None,
-) -> Drafts:
-    """Detect the themes of a day and match them with those of the previous run.
-
-    Args:
-        session: session on the week's view.
-        projection: projection of the view's snapshot.
-        before: the latest run of an earlier day.
-        options: detection options.
-        day: day of the view.
-        start: initial labels of the top level; None starts from the communities of `before`.
-    """
+def draft(session: QuerySession, before: Run | None, *, day: date) -> Drafts:
+    """Find the themes of a day and match them with those of `before`, the latest run of an earlier day."""
     previous = before.communities if before else ()
-    starts = [_start_labels(session, projection, previous, level) for level in range(len(options.resolutions))]
-    levels = detect(projection, options, starts if start is None else [start, *starts[1:]])
-    themes: list[Draft] = []
-    above: dict[int, str] = {}
-    for level, found in enumerate(levels):
-        old = [community for community in previous if community.level == level]
-        titled = dict(_titled_drafts(session, projection, _eligible(found, above if level else None), old, before))
-        titled = _with_siblings(titled, found) if level else titled
-        themes += (
-            Draft(item.id, level, above[found[place].parent] if level else "", item.title, item.content, item.born)
-            for place, item in titled.items()
+    top = [community for community in previous if community.level == 0]
+    home = {member: number for number, community in enumerate(top) for member in _topics(community.members)}
+    figures = before.quality if before else {}
+    last = LastWeek(figures.get("resolution", 0.0), figures.get("gain", 0.0))
+    reader = EvidenceReader(session)
+    reader.read()
+    gathered = gather(session, reader, before=home, last=last, since=before.as_of if before else None)
+    themes = _named(session, gathered, previous)
+    grouping = gathered.grouping
+    measured = {
+        "topics": float(gathered.topics),
+        "resolution": grouping.resolution,
+        "modularity": round(grouping.modularity, 4),
+        "agreement": round(grouping.agreement, 4),
+        "gain": round(grouping.gain, 4),
+        "in_themes": gathered.in_themes,
+    }
+    return Drafts(tuple(themes), tuple(_events(themes, before, day)), measured)
+
+
+def _topics(members: Sequence[str]) -> tuple[str, ...]:
+    """Return the members that are topics: a theme is known by them, its companies are in others too."""
+    return tuple(member for member in members if member.startswith(TOPIC_KINDS))
+
+
+def _named(session: QuerySession, gathered: Gathered, previous: Sequence[Community]) -> list[Draft]:
+    """Return the themes that are large enough, under the ids of last week's that they continue."""
+    eligible = _eligible(gathered)
+    parts = [number for number in eligible if gathered.parents[number] >= 0]
+    names: dict[int, str] = {}
+    for level, numbers in enumerate([[n for n in eligible if gathered.parents[n] < 0], parts]):
+        old = [
+            replace(community, members=_topics(community.members)) for community in previous if community.level == level
+        ]
+        anchors = {
+            each.id: name_givers(session, each.members, each.summary.title if each.summary else "") for each in old
+        }
+        groups = [tuple(sorted(_topics(gathered.contents[number].members))) for number in numbers]
+        names |= dict(zip(numbers, stable_ids(level, groups, old, anchors=anchors), strict=True))
+    known = {community.id for community in previous}
+    return [
+        Draft(
+            id=names[number],
+            level=int(gathered.parents[number] >= 0),
+            parent=names.get(gathered.parents[number], ""),
+            name=session.name(gathered.contents[number].head),
+            content=gathered.contents[number],
+            born=names[number] not in known,
         )
-        above = {place: item.id for place, item in titled.items()}
-    return Drafts(tuple(themes), tuple(_events(themes, before, day)), levels[0] if levels else ())
+        for number in eligible
+    ]
 
 
-def _start_labels(session: QuerySession, projection: Projection, previous: Iterable[Community], level: int) -> Labels:
-    """Return the index of each node's community last week, −1 if it had none."""
-    home = {
-        member: number
-        for number, community in enumerate(item for item in previous if item.level == level)
-        for member in community.members
-    }
-    rows = (session.index(member) for member in home)
-    labels = np.full(len(session.snapshot.entity_ids), -1, dtype=np.int64)
-    for row, number in zip(rows, home.values(), strict=True):
-        if row is not None:
-            labels[row] = number
-    return labels[projection.nodes]
+def _eligible(gathered: Gathered) -> list[int]:
+    """Return the themes that are large enough: the largest at the top, and their parts that have a sibling."""
 
+    def is_large(content: Content) -> bool:
+        facts = len(content.facts) + len(content.figures)
+        return len(content.members) >= _SMALLEST and facts >= _MIN_FACTS and bool(content.notes)
 
-def _eligible(found: Sequence[DetectedCommunity], above: Mapping[int, str] | None) -> dict[int, DetectedCommunity]:
-    """Return the groups eligible as themes: large enough, and with a published parent."""
-    return {
-        place: item
-        for place, item in enumerate(found)
-        if len(item.members) >= _SMALLEST_EXISTING and (above is None or item.parent in above)
-    }
-
-
-def _titled_drafts(
-    session: QuerySession,
-    projection: Projection,
-    groups: Mapping[int, DetectedCommunity],
-    old: Sequence[Community],
-    before: Run | None,
-) -> Iterator[tuple[int, Draft]]:
-    home: NDArray[np.int64] = np.full(len(session.snapshot.entity_ids), -1, dtype=np.int64)
-    for number, item in enumerate(groups.values()):
-        home[projection.nodes[list(item.members)]] = number
-    since = before.as_of if before else None
-    contents = gather(session.view, session.snapshot, session.words, home=home, since=since)
-    kept = {
-        place: content
-        for (place, _), content in zip(groups.items(), contents, strict=False)
-        if content.count >= _MIN_FACTS
-    }
-    members = [tuple(sorted(content.members)) for content in kept.values()]
-    level = next(iter(groups.values())).level if groups else 0
-    titles = {community.id: community.summary.title if community.summary else "" for community in old}
-    anchors = {community.id: name_givers(session, community.members, titles[community.id]) for community in old}
-    for (place, content), name in zip(kept.items(), stable_ids(level, members, old, anchors=anchors), strict=True):
-        born = name not in titles
-        if not born or len(groups[place].members) >= _SMALLEST_NEW:
-            title = title_of(session, content.members, titles.get(name, ""))
-            yield place, Draft(name, level, "", title, content, born)
-
-
-def _with_siblings(titled: dict[int, Draft], found: Sequence[DetectedCommunity]) -> dict[int, Draft]:
-    """Drop parts without a sibling."""
+    large = [number for number, content in enumerate(gathered.contents) if is_large(content)]
+    top = set([number for number in large if gathered.parents[number] < 0][:_MOST_TOP])
     parts: dict[int, int] = {}
-    for place in titled:
-        parts[found[place].parent] = parts.get(found[place].parent, 0) + 1
-    return {place: item for place, item in titled.items() if parts[found[place].parent] >= _MIN_PARTS}
+    for number in large:
+        parts[gathered.parents[number]] = parts.get(gathered.parents[number], 0) + 1
+    return [
+        number
+        for number in large
+        if number in top or (gathered.parents[number] in top and parts[gathered.parents[number]] >= _MIN_PARTS)
+    ]
 
 
 def _events(themes: Sequence[Draft], before: Run | None, day: date) -> Iterator[ThemeEvent]:
     known = {theme.id: theme for theme in themes}
     previous = {community.id: community for community in (before.communities if before else ())}
-    levels = sorted({theme.level for theme in themes} | {community.level for community in previous.values()})
-    for level in levels:
-        today = {theme.id: theme.members for theme in themes if theme.level == level}
-        old = {name: community.members for name, community in previous.items() if community.level == level}
+    for level in (0, 1):
+        today = {theme.id: _topics(theme.members) for theme in themes if theme.level == level}
+        old = {name: _topics(community.members) for name, community in previous.items() if community.level == level}
         for turned in turns(today, old):
             yield _event(turned, known.get(turned.theme), previous.get(turned.theme), level)
     for theme in themes:
@@ -172,8 +145,7 @@ def _events(themes: Sequence[Draft], before: Run | None, day: date) -> Iterator[
 def _event(turned: Turned, theme: Draft | None, community: Community | None, level: int) -> ThemeEvent:
     if theme is None:
         assert community is not None  # only a theme of last week can die
-        title = community.summary.title if community.summary else ""
-        return ThemeEvent(turned.turn, turned.theme, level, title, len(community.members), turned.others)
+        return ThemeEvent(turned.turn, turned.theme, level, _name(community), len(community.members), turned.others)
     content, joined = theme.content, set(turned.joined)
     shown = (*content.fresh, *content.facts, *content.figures)
     touching = [fact.id for fact in shown if fact.subject in joined or fact.object in joined]
@@ -182,7 +154,7 @@ def _event(turned: Turned, theme: Draft | None, community: Community | None, lev
         turn=turned.turn,
         theme=theme.id,
         level=level,
-        name=theme.title,
+        name=theme.name,
         size=len(content.members),
         others=turned.others,
         joined=() if turned.turn is LifecycleEvent.BORN else turned.joined,  # a theme is born with all its members
@@ -191,15 +163,21 @@ def _event(turned: Turned, theme: Draft | None, community: Community | None, lev
     )
 
 
+def _name(community: Community) -> str:
+    return community.summary.title.split("：", 1)[0] if community.summary else ""
+
+
 def _status_events(theme: Draft, community: Community, *, day: date, before: Run) -> Iterator[ThemeEvent]:
     """Yield the events of a renamed, dormant or revived theme."""
-    content = theme.content
-    was_quiet = before.as_of.toordinal() - content.before > _DORMANT_AFTER_DAYS
-    quiet = day.toordinal() - content.newest > _DORMANT_AFTER_DAYS
-    fresh = tuple(fact.id for fact in content.fresh[:_MAX_EVIDENCE])
-    if community.summary and community.summary.title != theme.title:
-        yield ThemeEvent(LifecycleEvent.RENAMED, theme.id, theme.level, theme.title, len(content.members), facts=fresh)
+    days = [note for note, _ in theme.content.notes]
+    earlier = [note for note in days if note <= before.as_of] or days[:1]
+    was_quiet = (before.as_of - earlier[-1]).days > _DORMANT_AFTER_DAYS
+    quiet = (day - days[-1]).days > _DORMANT_AFTER_DAYS
+    fresh = tuple(fact.id for fact in theme.content.fresh[:_MAX_EVIDENCE])
+    size = len(theme.content.members)
+    if _name(community) != theme.name:
+        yield ThemeEvent(LifecycleEvent.RENAMED, theme.id, theme.level, theme.name, size, facts=fresh)
     if quiet and not was_quiet:
-        yield ThemeEvent(LifecycleEvent.DORMANT, theme.id, theme.level, theme.title, len(content.members))
+        yield ThemeEvent(LifecycleEvent.DORMANT, theme.id, theme.level, theme.name, size)
     if was_quiet and not quiet:
-        yield ThemeEvent(LifecycleEvent.REVIVED, theme.id, theme.level, theme.title, len(content.members), facts=fresh)
+        yield ThemeEvent(LifecycleEvent.REVIVED, theme.id, theme.level, theme.name, size, facts=fresh)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,12 +34,9 @@ if TYPE_CHECKING:
     "--dry-run", is_flag=True, help="print how many summaries and tokens it takes; write nothing and ask no model"
 )
 @click.option(
-    "--slices",
-    type=click.IntRange(1, 52),
-    default=1,
-    show_default=True,
-    help="weeks to detect together (needs leidenalg)",
+    "--report", type=click.Path(file_okay=False, path_type=Path), help="write the week as page, Markdown and JSON here"
 )
+@click.option("--backfill", is_flag=True, help="first make the runs of all past weeks, in order")
 @click.option(
     "--model/--no-model", "use_model", default=True, help="write summaries by model when llm_url and llm_model are set"
 )
@@ -57,7 +55,7 @@ if TYPE_CHECKING:
     help="questions sent to the model at the same time",
 )
 @click.pass_context
-def weekly(ctx: click.Context, /, kb: Path, as_of: date | None, **params: int) -> None:
+def weekly(ctx: click.Context, /, kb: Path, as_of: date | None, report: Path | None, **params: int) -> None:
     """Detect themes, follow their changes, write summaries, publish all at once; repeating changes nothing."""
     ctx.obj = kb
     if ctx.invoked_subcommand:
@@ -66,15 +64,18 @@ def weekly(ctx: click.Context, /, kb: Path, as_of: date | None, **params: int) -
     today = market_day(now)
     if as_of and as_of > today:  # a run dated in the future would hide every run until then
         raise click.BadParameter(f"{as_of} is after today, {today}", ctx, param_hint="--as-of")
-    from communities.detection import DetectionOptions  # noqa: PLC0415 -- imported when called
-    from communities.weekly import JobOptions  # noqa: PLC0415 -- imported when called
+    from communities.weekly import JobOptions, past_weeks, run_weeks  # noqa: PLC0415 -- imported when called
 
-    options = JobOptions(DetectionOptions(), params["slices"], params["tokens"], params["parallel"])
+    options = JobOptions(params["tokens"], params["parallel"])
     with _open_base(kb) as store, _open_model(kb, use=bool(params["use_model"])) as model:
         if params["dry_run"]:
             _plan(store, as_of, options, model.name if model else "")
         else:
-            _run(store, as_of, options, model, now=now)
+            days = past_weeks(store, as_of)
+            wanted = days if params["backfill"] else days[-1:]
+            run_weeks(store, wanted or [as_of or today], lambda day: _run(store, day, options, model, now=now))
+            if report:
+                _report(store, as_of, report)
 
 
 @weekly.command()
@@ -100,13 +101,28 @@ def _plan(store: Store, as_of: date | None, options: JobOptions, model: str) -> 
     say("weekly.tokens", model=model or word("weekly.a_model", shown_lang()), **tokens)
 
 
-def _run(store: Store, as_of: date | None, options: JobOptions, model: Replay | None, *, now: datetime) -> None:
+def _run(store: Store, as_of: date | None, options: JobOptions, model: Replay | None, *, now: datetime) -> Week:
     from communities.weekly import run_week  # noqa: PLC0415 -- imported when called
 
     began = time.perf_counter()
     with progress_display() as progress:
         week = run_week(store, as_of, options=options, model=model, progress=progress, recorded_at=now)
     _print_result(week, model, time.perf_counter() - began)
+    return week
+
+
+def _report(store: Store, as_of: date | None, folder: Path) -> None:
+    from communities.report import markdown, page, weekly_report  # noqa: PLC0415 -- imported when called
+    from kg.query.plain import plain  # noqa: PLC0415 -- imported when called
+    from kg.query.session import QuerySession  # noqa: PLC0415 -- imported when called
+
+    made = weekly_report(QuerySession(store.view(as_of=as_of)))
+    folder.mkdir(parents=True, exist_ok=True)
+    written = {"html": page(made), "md": markdown(made), "json": json.dumps(plain(made), ensure_ascii=False, indent=2)}
+    for ending, text in written.items():
+        path = folder / f"weekly-{made.as_of}.{ending}"
+        path.write_text(f"{text.rstrip()}\n", encoding="utf-8")
+        say("weekly.report", path=path)
 
 
 def _print_result(week: Week, model: Replay | None, elapsed: float) -> None:

@@ -22,7 +22,7 @@ from kg.query.wording import claim_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from communities.theme_facts import Content
+    from communities.content import Content
     from kg.llm.port import Model
     from kg.model import Fact
     from kg.query.grounding.checking import KnownNames
@@ -33,11 +33,13 @@ TEMPLATE = "theme.md.j2"
 _REPLY_TOKENS = 1024
 _QUOTE = 80
 _CITED = 4  # sentences of a fact that a line may rest on
+_CONSIDERED = 60  # strongest facts of a theme to choose from
 _ROW_TOKENS = 8  # handle and separators
 _MAX_MEMBERS = 24
 _MAX_LINES, _MAX_LINE_LENGTH = 12, 160
 _FAMILIES = {"chain": "产业链", "causal": "因果", "structure": "关系", "measured": "数据"}
 _LABELS = {"chain": "产业链", "cause": "因果", "figure": "数据", "outlook": "展望", "disagreement": "分歧"}
+_REPLACED = frozenset({*_LABELS.values(), "近期", "驱动", "日程"})  # lines that the model's sentences replace
 _SPACES = re.compile(r"\s+")
 
 
@@ -117,7 +119,7 @@ def choose(session: QuerySession, content: Content, budget: int) -> list[Fact]:
     entities fills the budget.
     """
     first = [fact for pair in content.opposed for fact in pair]
-    left = list(dict.fromkeys((*content.facts, *content.figures)))
+    left = list(dict.fromkeys((*content.facts[:_CONSIDERED], *content.figures[: _CONSIDERED // 4])))
     covered: dict[str, int] = {}
     chosen: list[Fact] = []
     spent = 0
@@ -187,7 +189,7 @@ def accept(item: Task, reply: str, names: KnownNames) -> Summary | RefusedReply:
         for label, text, handles in lines
     )
     # Roles and sub-themes come from the graph, not from the model.
-    kept = tuple(line for line in item.composed.lines[1:] if line.text.split("：", 1)[0] not in _LABELS.values())
+    kept = tuple(line for line in item.composed.lines[1:] if line.text.split("：", 1)[0] not in _REPLACED)
     return Summary(item.key, item.composed.title, (written[0], *kept, *written[1:]), item.composed.period)
 
 

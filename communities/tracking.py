@@ -1,4 +1,4 @@
-"""Match themes with last week's by member overlap, and report lifecycle events such as splits and mergers."""
+"""Match themes with last week's by overlap, report lifecycle events such as splits, and measure how stable they are."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import networkx as nx
+import numpy as np
 
+from communities.evidence import TOPIC_KINDS
 from kg.ids import community_id
 from kg.model import LifecycleEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kg.model import Community
 
@@ -84,11 +86,14 @@ def _matched(
 
 def _shared(groups: Sequence[tuple[str, ...]], before: Sequence[tuple[str, ...]]) -> dict[tuple[int, int], int]:
     """Count the members that each group shares with each group of the previous week, in order."""
-    owner = {member: index for index, members in enumerate(before) for member in members}
+    owners: dict[str, list[int]] = defaultdict(list)
+    for index, members in enumerate(before):
+        for member in members:
+            owners[member].append(index)
     return {
         (index, other): count
         for index, members in enumerate(groups)
-        for other, count in sorted(Counter(owner[member] for member in members if member in owner).items())
+        for other, count in sorted(Counter(owner for member in members for owner in owners.get(member, ())).items())
     }
 
 
@@ -140,3 +145,39 @@ def _births(
     net = len(joined) - len(left)
     if before and abs(net) >= max(_MIN_CHANGED_MEMBERS, _MIN_CHANGE * len(before)):
         yield Turned(LifecycleEvent.GROWN if net > 0 else LifecycleEvent.SHRUNK, theme, (), joined, left)
+
+
+# ── how stable ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def stability(before: Iterable[Community], now: Iterable[Community]) -> float:
+    """Return the share of last week's memberships that still hold in a theme of the same id; 1 without any."""
+    today = {community.id: set(community.members) for community in now}
+    held = total = 0
+    for community in before:
+        total += len(community.members)
+        held += len(today.get(community.id, set()).intersection(community.members))
+    return held / total if total else 1.0
+
+
+def variation(before: Iterable[Community], now: Iterable[Community]) -> float:
+    """Return the variation of information (Meilă 2003) over the common topics, in bits; 0 if identical."""
+    old, new = _homes(before), _homes(now)
+    both = sorted(old.keys() & new.keys())
+    if not both:
+        return 0.0
+    (_, first), (_, second) = (np.unique([side[member] for member in both], return_inverse=True) for side in (old, new))
+    joint = _entropy(np.unique(first * np.int64(len(both)) + second, return_counts=True)[1])
+    return max(0.0, 2 * joint - _entropy(np.bincount(first)) - _entropy(np.bincount(second)))
+
+
+def _homes(communities: Iterable[Community]) -> Mapping[str, str]:
+    homes: dict[str, str] = defaultdict(str)
+    for community in communities:
+        homes.update((member, community.id) for member in community.members if member.startswith(TOPIC_KINDS))
+    return homes
+
+
+def _entropy(counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
+    share = counts / counts.sum()
+    return float(-(share * np.log2(share)).sum())

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from communities import llm_summaries
 from communities.candidates import draft
-from communities.detection import DetectionOptions
-from communities.projection import project
-from communities.quality import measure, stability, variation
-from communities.slices import coupled
+from communities.grouping import DETECTION
 from communities.summaries import TEMPLATE, changes, compose
+from communities.tracking import stability, variation
 from kg.errors import EmptyBase, QuestionError
 from kg.ids import digest
-from kg.model import Community, Run
+from kg.model import Community, LifecycleEvent, Run
 from kg.query.grounding.checking import KnownNames
 from kg.query.session import QuerySession
 
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from communities.candidates import Draft, Drafts
-    from communities.projection import Projection
     from kg.llm.port import Model
     from kg.model import Summary
     from kg.store.port import Store
@@ -43,10 +40,8 @@ class NothingToWithdraw(QuestionError):
 
 @dataclass(frozen=True, slots=True)
 class JobOptions:
-    """Detection options, number of weeks coupled in time, token budget of a summary, and parallel model requests."""
+    """Token budget of a summary written by a model, and parallel model requests."""
 
-    detection: DetectionOptions = field(default_factory=DetectionOptions)
-    slices: int = 1
     tokens: int = 3000
     parallel: int = 4
 
@@ -103,9 +98,9 @@ def run_week(
     Args:
         store: the knowledge base.
         as_of: the day; None is the day of the newest document.
-        options: detection options and budgets.
+        options: budgets.
         model: writes the summaries that changed; None composes them by rule.
-        progress: called with a stage (project, detect, write, summarise, publish), completed steps and total steps.
+        progress: called with a stage (detect, write, summarise, publish), completed steps and total steps.
         recorded_at: timestamp of a new run; an identical existing run keeps its own.
 
     Raises:
@@ -115,9 +110,9 @@ def run_week(
     """
     with store.writer() as writer:
         job = _job(store, as_of, options, model, progress)
-        projection, drafts = _draft_themes(store, job)
+        drafts = _draft_themes(job)
         communities, week = _summarise(job, drafts)
-        run = _run(job, projection, drafts, communities)
+        run = _run(job, drafts, communities)
         progress("publish", 0, 1)
         published = store.view(as_of=job.day).run()
         run = replace(run, recorded_at=published.recorded_at if published else None)
@@ -126,6 +121,28 @@ def run_week(
             writer.publish(run)
         progress("publish", 1, 1)
     return Week(run, *week)
+
+
+def run_weeks(store: Store, days: Iterable[date], run: Callable[[date], Week]) -> list[Week]:
+    """Run some days in order, and every published later day after them, as if each had been run on its own day.
+
+    Args:
+        store: the knowledge base.
+        days: the days asked for, in any order.
+        run: runs one day.
+    """
+    asked = set(days)
+    later = {published.as_of for published in store.view().runs() if asked and published.as_of > min(asked)}
+    return [run(day) for day in sorted(asked | later)]
+
+
+def past_weeks(store: Store, as_of: date | None) -> list[date]:
+    """Return the days of the weekly runs up to a day, default the newest, from the week of the first document on."""
+    days = sorted(head.published_on for head in store.view(as_of=as_of).documents())
+    if not days:
+        return []
+    last = as_of or days[-1]
+    return [last - _WEEK * back for back in range((last - days[0]).days // _WEEK.days, -1, -1)]
 
 
 def plan_week(store: Store, as_of: date | None, *, options: JobOptions | None = None, model: str = "") -> Plan:
@@ -142,7 +159,7 @@ def plan_week(store: Store, as_of: date | None, *, options: JobOptions | None = 
         EmptyBase: when no document is visible on that day.
     """
     job = _job(store, as_of, options, None, lambda _stage, _done, _total: None)
-    _, drafts = _draft_themes(store, job)
+    drafts = _draft_themes(job)
     total = written = prompt_tokens = reply_tokens = 0
     summaries: dict[str, Summary] = {}
     for themes in _deepest_first(drafts.themes):
@@ -184,18 +201,9 @@ def _job(store: Store, as_of: date | None, options: JobOptions | None, model: Mo
     return _Job(session, day, before, known, options or JobOptions(), model, progress)
 
 
-def _draft_themes(store: Store, job: _Job) -> tuple[Projection, Drafts]:
-    job.progress("project", 0, 1)
-    projection = project(job.session.snapshot)
+def _draft_themes(job: _Job) -> Drafts:
     job.progress("detect", 0, 1)
-    start = None
-    if job.options.slices > 1:
-        days = [job.day - _WEEK * back for back in range(job.options.slices - 1, 0, -1)]
-        earlier = [QuerySession(store.view(as_of=day)).snapshot for day in days]
-        start = coupled([*earlier, job.session.snapshot], projection, job.options.detection)
-    return projection, draft(
-        job.session, projection, job.before, options=job.options.detection, day=job.day, start=start
-    )
+    return draft(job.session, job.before, day=job.day)
 
 
 def _deepest_first(themes: Sequence[Draft]) -> Iterator[list[Draft]]:
@@ -206,14 +214,16 @@ def _deepest_first(themes: Sequence[Draft]) -> Iterator[list[Draft]]:
 def _composed(
     job: _Job, themes: Sequence[Draft], drafts: Drafts, summaries: Mapping[str, Summary]
 ) -> Iterator[tuple[Draft, Summary, list[Summary]]]:
-    """Yield each theme with its rule-based summary and the summaries of its sub-themes."""
+    """Yield each theme with its rule-based summary, unless it is empty, and the summaries of its sub-themes."""
     parts: dict[str, list[Summary]] = {}
     for child in drafts.themes:
         if child.id in summaries:
             parts.setdefault(child.parent, []).append(summaries[child.id])
     for theme in themes:
         children = parts.get(theme.id, [])
-        yield theme, compose(job.session, theme.content, title=theme.title, day=job.day, children=children), children
+        composed = compose(job.session, theme.content, day=job.day, children=children)
+        if composed.lines:
+            yield theme, composed, children
 
 
 def _task(job: _Job, theme: Draft, composed: Summary, children: Sequence[Summary], *, name: str) -> llm_summaries.Task:
@@ -224,7 +234,7 @@ def _task(job: _Job, theme: Draft, composed: Summary, children: Sequence[Summary
 def _summarise(
     job: _Job, drafts: Drafts
 ) -> tuple[tuple[Community, ...], tuple[int, int, tuple[llm_summaries.RefusedReply, ...]]]:
-    """Summarise each theme, sub-themes first; unchanged summaries are carried over."""
+    """Summarise each theme, sub-themes first; an unchanged summary is carried over, an empty one left out."""
     summaries: dict[str, Summary] = {}
     refused: list[llm_summaries.RefusedReply] = []
     for themes in _deepest_first(drafts.themes):
@@ -244,9 +254,10 @@ def _summarise(
             changes=changes(job.session, theme.content, first=theme.born),
         )
         for theme in drafts.themes
+        if theme.id in summaries and (not theme.parent or theme.parent in summaries)
     )
-    carried = sum(summary.id in job.known for summary in summaries.values())
-    return communities, (len(summaries) - carried, carried, tuple(refused))
+    carried = sum(summaries[community.id].id in job.known for community in communities)
+    return communities, (len(communities) - carried, carried, tuple(refused))
 
 
 def _write_summaries(
@@ -279,21 +290,20 @@ def _write_summaries(
     return found
 
 
-def _run(job: _Job, projection: Projection, drafts: Drafts, communities: tuple[Community, ...]) -> Run:
-    quality = measure(projection, drafts.top)
-    previous = job.before.communities if job.before else ()
+def _run(job: _Job, drafts: Drafts, communities: tuple[Community, ...]) -> Run:
+    previous = list(_top_level(job.before.communities if job.before else ()))
     top = list(_top_level(communities))
-    inside = {member for community in top for member in community.members}
-    nodes = [job.session.snapshot.entity_ids[node] for node in projection.nodes]
+    quality = dict(drafts.figures)
     quality["themes"] = float(len(top))
-    quality["in_themes"] = round(sum(node in inside for node in nodes) / len(nodes), 4) if nodes else 0.0
-    quality["stability"] = round(stability(_top_level(previous), top), 4)
-    quality["variation"] = round(variation(_top_level(previous), top), 4)
+    quality["stability"] = round(stability(previous, top), 4)
+    quality["variation"] = round(variation(previous, top), 4)
     parameters = _parameters(job)
     identity = "run:" + digest(
         (job.day.isoformat(), *(f"{name}={value}" for name, value in sorted(parameters.items())))
     )
-    return Run(identity, job.day, parameters, quality, communities, drafts.events)
+    published = {community.id for community in communities}
+    events = tuple(event for event in drafts.events if event.theme in published or event.turn is LifecycleEvent.DIED)
+    return Run(identity, job.day, parameters, quality, communities, events)
 
 
 def _top_level(communities: Iterable[Community]) -> Iterator[Community]:
@@ -301,12 +311,8 @@ def _top_level(communities: Iterable[Community]) -> Iterator[Community]:
 
 
 def _parameters(job: _Job) -> dict[str, str]:
-    detection = job.options.detection
     return {
-        "seed": str(detection.seed),
-        "resolutions": ",".join(map(str, detection.resolutions)),
-        "largest": str(detection.largest),
-        "slices": str(job.options.slices),
+        "detection": DETECTION,
         "summaries": TEMPLATE,
         "model": f"{job.model.name} {llm_summaries.TEMPLATE} {job.options.tokens}" if job.model else "",
     }

@@ -63,8 +63,8 @@ from kg.securities.resolver import Resolver
 from kg.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import date, datetime
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from extraction.llm.reader import PackReply
@@ -242,7 +242,7 @@ class Extractor:
             if line.block.kind == BlockKind.TABLE:
                 continue
             if line.block.kind == BlockKind.HEADING:
-                heading = read_heading(line.block.level, text, names, published_on=document.published_on)
+                heading = read_heading(line.block.level, text, names, published_on=document.published_on, week=week)
                 headings = headings.below(heading)
                 around, before = Surroundings(base, headings.subject), None
                 continue
@@ -252,7 +252,9 @@ class Extractor:
                     around = introduced(around, before.block, line.block, label=label, period=period)
                 discourse.begin_block()
                 estimated = False
-                around = self._block_surroundings(line, names, around, document.published_on)
+                around = self._block_surroundings(
+                    line, names, around, partial(title_period, published_on=document.published_on, week=week)
+                )
                 period = around.period(headings.period)
             named, subject = discourse.resolve(text, names, around)
             year_end = fiscal.of(named, subject)
@@ -282,7 +284,11 @@ class Extractor:
         return out
 
     def _block_surroundings(
-        self, line: TextLine, names: list[EntityMention], around: Surroundings, day: date
+        self,
+        line: TextLine,
+        names: list[EntityMention],
+        around: Surroundings,
+        period_of: Callable[[str], Period | None],
     ) -> Surroundings:
         """Return the surroundings of a new block: its lead-in, or the block itself as title of the following ones."""
         text = line.sentence.text
@@ -295,7 +301,7 @@ class Extractor:
             place=place_of(text, names),
         )
         if is_title(text, whole=line.sentence.end == line.block.end, names=names):
-            title = read_title(text, names, around, period=title_period(text, day), lexicon=self._lexicon)
+            title = read_title(text, names, around, period=period_of(text), lexicon=self._lexicon)
             around = structs.replace(around, title=title, lead_in=None, closed=False, place=None)
         return around
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from kg.period import Period
 
 _DIGEST_BYTES = 16
-_EMPTY = hashlib.blake2b(digest_size=_DIGEST_BYTES)
-_SIZES = [size.to_bytes(8, "big") for size in range(32)]
 
 
 def digest(parts: Iterable[str]) -> str:
@@ -64,23 +61,7 @@ def fact_id(fact: Fact) -> str:
 
 def fact_id_of(subject: bytes, relation: bytes, object_: bytes, *, claim: bytes) -> str:
     """Return a fact id from the `id_part`s of its ends and relation and its `claim_key`."""
-    return "fact:" + claim_digest(subject + relation + object_ + claim).hex()
-
-
-def claim_digest(claimed: bytes) -> bytes:
-    """Return the digest behind `fact_id_of`, from the joined parts."""
-    hashed = _EMPTY.copy()  # takes two thirds of the time of a new hash object
-    hashed.update(claimed)
-    return hashed.digest()
-
-
-def fact_ids(digests: bytes) -> list[str]:
-    """Return the fact ids of concatenated digests.
-
-    >>> fact_ids(bytes(16)) == ["fact:" + 32 * "0"]
-    True
-    """
-    return ("fact:" + digests.hex(",", _DIGEST_BYTES).replace(",", ",fact:")).split(",") if digests else []
+    return "fact:" + hashlib.blake2b(subject + relation + object_ + claim, digest_size=_DIGEST_BYTES).hexdigest()
 
 
 @lru_cache(maxsize=8192)
@@ -111,24 +92,6 @@ def said_key(
     named = (f"{name}={word}" for name, word in qualifiers)
     parts = (str(sign), polarity, modality, "|valid", *period, "|value", *_value_parts(value), "|qualifiers", *named)
     return b"".join(map(id_part, parts))
-
-
-def claim_key_around_value(fact: Fact) -> tuple[bytes, bytes]:
-    """Return the parts of `claim_key` before and after the value, for facts that differ only in the value."""
-    whole = claim_key(replace(fact, value=None))
-    after = _joined(("|qualifiers", *(f"{name}={value}" for name, value in fact.qualifiers)))
-    return whole.removesuffix(after), after
-
-
-def value_key(value: Value) -> bytes:
-    """Return the part of `claim_key` that encodes a value."""
-    return _joined(_value_parts(value))
-
-
-def number_key(number: float) -> bytes:
-    """Return the prefix of `value_key` that encodes the number."""
-    written = b"%.10g" % number
-    return _SIZES[len(written)] + written  # 17 characters at most
 
 
 def community_id(level: int, members: Iterable[str]) -> str:

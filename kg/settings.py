@@ -26,8 +26,8 @@ class Settings:
 
     `workers` 0 means one per processor; `read_seconds` is the processor time that opening one file may take; `ner` off
     is faster and finds fewer unlisted names. `edge_model` is the relation model: `shipped`, `off`, or the folder of a
-    model written by `liantu train edges`. `names` is a file of the user's names and synonyms (docs/identity.md). Facts
-    below `min_confidence` are not stored, and those below `answer_confidence` are excluded from answers
+    trained model. `names` is a file of the user's names and synonyms (docs/identity.md). Facts below `min_confidence`
+    are not stored, and those below `answer_confidence` are excluded from answers
     (docs/quality.md lists their precision). Of a filing, relations are read from `filing_pages` pages of prose; 0 reads
     none (docs/filings.md). User and password are for a Neo4j server; the password is never displayed. `llm_*` name a
     language model (docs/llm.md), `embed_*` an encoder in place of the offline one (docs/service.md). `service_keys` are

@@ -66,7 +66,7 @@ def _train(rows: Sequence[dict[str, Any]], texts: Sequence[Path], out: Path, epo
         earlier, later = _write(rows[:late], out.with_suffix(".jsonl")), _write(rows[late:], out.with_suffix(".late"))
         options = [word for folder in texts for word in ("--texts", str(folder))]
         options += ["--calibrate", str(later), "--epochs", str(epochs), "--out", str(out)]
-        _liantu("train", "edges", str(earlier), *options)
+        _run("-m", "benchmarks.training", "edges", str(earlier), *options)
     return str(out)
 
 
@@ -84,5 +84,8 @@ def _score(rows: Sequence[dict[str, Any]], texts: Sequence[Path], scratch: Path,
 
 
 def _liantu(*arguments: str) -> None:
-    command = [sys.executable, "-c", "from kg.cli import main; main()", *arguments]
-    subprocess.run(command, check=True, capture_output=True, text=True)
+    _run("-c", "from kg.cli import main; main()", *arguments)
+
+
+def _run(*arguments: str) -> None:
+    subprocess.run([sys.executable, *arguments], check=True, capture_output=True, text=True)

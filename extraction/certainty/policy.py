@@ -60,16 +60,18 @@ def certainty_of(claim: Claim, annotated: AnnotatedSentence, document: Document)
     return Certainty(modality, polarity, reading.hedge)
 
 
-def cell_modality(period: Period | None, published_on: date, *, estimated: bool) -> Modality:
+def cell_modality(claim: Claim, period: Period | None, published_on: date, *, estimated: bool) -> Modality:
     """Return the modality of a table's cell, of which only its labels speak.
 
     Args:
+        claim: the figure of the cell.
         period: of the cell.
         published_on: the document's day; a month's figures may be published before the month ends.
         estimated: a label marks the cell as an estimate (2025E).
     """
     is_future = period is not None and period.end is not None and period.end > published_on + _STILL_OPEN
-    return Modality.FORECAST if estimated or is_future else Modality.ASSERTED
+    early = period is not None and _is_preview(claim, period, published_on)
+    return Modality.FORECAST if estimated or is_future or early else Modality.ASSERTED
 
 
 def event_certainty(text: str, start: int, end: int) -> tuple[Modality | None, Polarity]:
@@ -154,17 +156,20 @@ def _of_figure(modality: Modality, claim: Claim, annotated: AnnotatedSentence, p
     return Modality.FORECAST if expected else Modality.ASSERTED
 
 
+def _is_preview(claim: Claim, valid: Period, published_on: date) -> bool:
+    """Whether a company's results are named before it can have published them."""
+    if claim.subject.kind != Kind.COMPANY or not claim.object.name.endswith(_RESULTS):
+        return False
+    ended = valid.end is not None and published_on - _FIRST_REPORTS < valid.end <= published_on
+    return ended and valid.precision in REPORTING_PERIODS
+
+
 def _is_expected(claim: Claim, valid: Period, annotated: AnnotatedSentence, published_on: date) -> bool:
     """Whether a figure's period is not over, or so recently that no results can have been published."""
     if valid.end is None:
         return False
-    of_results = claim.subject.kind == Kind.COMPANY and claim.object.name.endswith(_RESULTS)
-    if (
-        of_results
-        and valid.precision in REPORTING_PERIODS
-        and published_on - _FIRST_REPORTS < valid.end <= published_on
-    ):
-        return True  # an earnings preview
+    if _is_preview(claim, valid, published_on):
+        return True
     # A span to a later year is no measurement, even with a verb of attainment (「2024-2027年CAGR达14%」).
     if (valid.end - _DAY).year > published_on.year or (valid.start is not None and valid.start > published_on):
         return True

@@ -15,7 +15,7 @@ from extraction.text.lexicon import phrases
 from kg.model import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import date
 
     from extraction.sentence import EntityMention
@@ -126,8 +126,15 @@ def _rank(text: str) -> int:
     return next((rank for rank, form in enumerate(_RANKS) if form.match(text)), len(_RANKS))
 
 
-def read_heading(level: int, text: str, names: Sequence[EntityMention], *, published_on: date) -> Heading:
-    """Read the subject, region, place and period of a heading."""
+def read_heading(
+    level: int,
+    text: str,
+    names: Sequence[EntityMention],
+    *,
+    published_on: date,
+    week: Callable[[], Period | None] = lambda: None,
+) -> Heading:
+    """Read the subject, region, place and period of a heading; `week` returns the one that 「本周」 means."""
     region = next((ref for ref in names if ref.kind == Kind.REGION), None)
     companies = {ref.entity for ref in names if ref.kind == Kind.COMPANY}
     unlisted = not companies and CODE.search(text) is not None  # 「某某电子（220 HK）」 is an unlisted company
@@ -138,7 +145,7 @@ def read_heading(level: int, text: str, names: Sequence[EntityMention], *, publi
         subject=subject,
         region=region,
         place=heading_place(text, names),
-        period=heading_period(text, published_on),
+        period=heading_period(text, published_on, week),
         company_scope=len(companies) == 1 or unlisted,
         blocks_inheritance=unlisted or (subject is None and not names and _names_industry(text)),
     )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SUBJECT_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS)
 _HEADING_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)
-_LEAD_IN = re.compile(r"[^，。；！？：]{2,26}：")
+_LEAD_IN = re.compile(r"(?>（[^（）：]{0,20}）|[^，。；！？：]){2,26}：")
 _LEAD_SHARE = 0.4  # share of a lead-in that a name must cover to be its subject
 _HEAD_SHARE = 0.25
 _PARTIAL = 0.5  # score factor of a subject that covers only a part of the heading's or lead-in's name
@@ -38,7 +38,7 @@ _ONE_CODE = r"[A-Z]{0,4}[.: ]?\d{3,6}(?:[.: ]{0,2}[A-Z]{1,3})?"
 CODE = re.compile(rf"[（(]{_ONE_CODE}(?: ?[/，、,;；] ?{_ONE_CODE}){{0,2}}[)）]")
 _ASIDE = re.compile(r"[（(][^（）()]{0,40}[)）]")
 _LATIN_THING = re.compile(r"[A-Z][A-Za-z0-9+\-]{2,11}(?P<in>（[^（）]{2,12}）)")
-_NAME_CONTINUES = re.compile(r"[A-Za-z0-9]")
+_NAME_CONTINUES = re.compile(r"[A-Za-z0-9]| [A-Z]\d{0,2}(?![A-Za-z0-9])")
 _PHRASES = phrases("context/surroundings")
 _GENERIC = _PHRASES["generic"]
 _GENERIC_SUFFIX = _PHRASES["generic_suffix"]
@@ -115,7 +115,7 @@ def lead_in(text: str, refs: Sequence[EntityMention]) -> EntityMention | None:
     if len({ref.entity for ref in inside}) != 1 or (inside[0].end - inside[0].start) < _LEAD_SHARE * size:
         return None
     if _NAME_CONTINUES.match(text, inside[-1].end):
-        return None  # 维生素C is not 维生素
+        return None  # 维生素C, 维生素 B2 are not 维生素
     cut = is_cut(match[0], inside[0], refs) or is_part(match[0], inside[0])
     subject = _as_context(inside[0])
     return structs.replace(subject, score=_PARTIAL * inside[0].score) if cut else subject

@@ -20,6 +20,7 @@ from kg.dating.reference import stated_year_end
 from kg.kinds import kind_of
 from kg.model import Kind
 from kg.period import Precision, year
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -42,10 +43,12 @@ _HEADING_DAYS = re.compile(r"[（(](\d{1,2})\.(\d{1,2}) ?[-~—–] ?(\d{1,2})\.
 
 REPORTING_PERIODS = frozenset({Precision.QUARTER, Precision.HALF, Precision.YEAR})
 CLOSING_INDICATORS = ("股价", "收盘价", "市值", "总市值")  # without a period, as of the publication day
+_ON_A_DAY = (*CLOSING_INDICATORS, "PB")
 STARTS_RANGE = phrases("dating/policy")["starts_range"]
 SAME_TIME = re.compile(r"同期|上年|去年|前年|上月|上周|上季|年初|上一")
 _FISCAL = re.compile("财政?年|财务年|财季|FY")
-_NOW = re.compile("目前|当前|现阶段|如今")
+_TITLED = re.compile("《[^》]*》")  # last week's note
+_NOW = re.compile("目前|当前|现阶段|如今|现在")
 _DATE_TO_NUMBER = re.compile("的?(?:约|近)?")
 _COMPARED_WITH = re.compile("(?:较|相较于?|比|相比|对比|于|超|超过|同比|是|为)$")
 _SAME_LEVEL = re.compile("的?(?:为|是|仅为?|达|达到|实现|盈利|亏损|：)?(?:约|近)?")
@@ -56,12 +59,7 @@ _CLOSING_SPAN, _MONTHS, _YEARS = timedelta(days=8), timedelta(days=45), timedelt
 _DATA_RELEASE = re.compile(r"(?:份)?[^，。；]{2,12}?(?:数据|会议纪要)")
 _SHORT = frozenset({Precision.DAY, Precision.WEEK, Precision.MONTH})  # these mostly belong to an adjacent figure
 _OPENING = re.compile(r"(?:[^，。；：]{0,16}：)?[^，。；：\d]{0,4}")
-_TIMELESS = frozenset(
-    (
-        *("belongs_to", "part_of", "produces", "upstream_of", "uses", "substitutes_for", "located_in"),
-        *("competes_with", "operates", "subsidiary_of"),
-    )
-)
+_TIMELESS = frozenset(name for name, relation in vocabulary().relations.items() if relation.timeless)
 _SPANS = {"日": (1, 1), "周": (3, 8), "月": (27, 31), "季": (89, 92), "季度": (89, 92), "年": (365, 366)}
 _SPOT_COLUMN = re.compile("股价|收盘价|目标价|市值")  # measured on a day, not over a caption's year or quarter
 
@@ -106,16 +104,18 @@ class FiscalYears:
         return found.pop() if len(found) == 1 else None
 
 
-def heading_period(text: str, published_on: date) -> Period | None:
+def heading_period(text: str, published_on: date, week: Callable[[], Period | None] = lambda: None) -> Period | None:
     """Return the last period that a heading states, if it has begun; （6.9-6.13） is a range of days."""
     spelled = _HEADING_DAYS.sub(r"（\1月\2日-\3月\4日）", text)
-    stated = [each.period for each in stated_dates(spelled, published_on) if not _FISCAL.search(each.text)]
+    dates = shift_to_reported_week(stated_dates(spelled, published_on), published_on, week)
+    stated = [each.period for each in dates if not _FISCAL.search(each.text)]
     return stated[-1] if stated and stated[-1].start and stated[-1].start <= published_on else None
 
 
-def title_period(text: str, published_on: date) -> Period | None:
+def title_period(text: str, published_on: date, week: Callable[[], Period | None] = lambda: None) -> Period | None:
     """Return the one period that a title states; a longer one precedes a day: 「中报（截至7月11日）」."""
-    stated = [each.period for each in stated_dates(text, published_on) if not _FISCAL.search(each.text)]
+    dates = shift_to_reported_week(stated_dates(text, published_on), published_on, week)
+    stated = [each.period for each in dates if not _FISCAL.search(each.text)]
     longer = [each for each in stated if each.precision is not Precision.DAY] or stated
     return longer[0] if len(longer) == 1 else None
 
@@ -132,7 +132,8 @@ def block_period(introduction: Period | None, *, title: Period | None, heading: 
 
 def reported_week(texts: Iterable[str], published_on: date) -> Period | None:
     """Return the week that the opening texts of a note name."""
-    return named_week([dated for text in texts for dated in find_periods(text, published_on)], published_on)
+    plain = (_TITLED.sub("", text) for text in texts)
+    return named_week([dated for text in plain for dated in find_periods(text, published_on)], published_on)
 
 
 def shift_to_reported_week(
@@ -259,16 +260,18 @@ def figure_period(
     carried = annotated.period
     if dated is None and carried and indicator.name in CLOSING_INDICATORS and _lasts(carried, _CLOSING_SPAN):
         return None, None  # 「股价13.3元，2024年EPS1.4元」
+    level = quantity.change in {"", "share"}
     if dated is None:  # an inherited span of years dates only changes
         summed = carried and (_lasts_years(carried) or (_is_spot(annotated, indicator) and _sums_months(carried)))
-        return None, None if summed and not quantity.change else carried
+        return None, None if summed and level else carried
     between = any(dated.end <= each.start < quantity.start for each in annotated.quantities)
     if between and not quantity.change and annotated.text.find("每年", dated.end, quantity.start) >= 0:
         return None, None  # 「2024年需求80万吨，预计每年增加5万吨」
     spot = indicator.name.endswith(("价格", "库存")) and dated.period.precision is Precision.YEAR
-    if spot and between and "，" in annotated.text[dated.end : max(indicator.start, dated.end)]:
-        return None, None  # 「2025年指标5.8万吨，钨精矿价格涨至…」: the year dates only the quota
-    if not (_lasts_years(dated.period) and (between or "分位" in indicator.name)) or quantity.change:
+    spot = spot and "，" in annotated.text[dated.end : max(indicator.start, dated.end)]
+    if between and (spot or (indicator.name in _ON_A_DAY and dated.period.precision in REPORTING_PERIODS)):
+        return None, None  # 「2025年指标5.8万吨，钨精矿价格涨至…」, 「2025Q1营收增长3%，PB 0.7倍」
+    if not (_lasts_years(dated.period) and (between or "分位" in indicator.name)) or not level:
         return dated, dated.period
     earlier = tuple(each for each in annotated.periods if each is not dated and not _lasts_years(each.period))
     shorter = _last(earlier, quantity.start)
@@ -324,7 +327,8 @@ def _last(periods: Iterable[Dated], before: int) -> Dated | None:
 def has_own_date(annotated: AnnotatedSentence, quantity: Quantity) -> bool:
     """Return whether the first number of a range has its own date: 「从2013年的5.63%提升至…」."""
     return any(
-        _DATE_TO_NUMBER.fullmatch(annotated.text[dated.end : quantity.start]) is not None for dated in annotated.periods
+        dated.end <= quantity.start and _DATE_TO_NUMBER.fullmatch(annotated.text, dated.end, quantity.start)
+        for dated in annotated.periods
     )
 
 
@@ -342,7 +346,8 @@ def comparison_dates(annotated: AnnotatedSentence) -> list[Dated]:
 
 def range_end(annotated: AnnotatedSentence, first: Quantity, quantity: Quantity) -> Period | None:
     """Return the period of a range's end value: 2020 in 「2020年出货量将从2019年的13.63亿部下降至11.52亿部」."""
-    if any(first.end <= dated.start < quantity.start for dated in annotated.periods):
+    dated_end = any(first.end <= dated.start < quantity.start for dated in annotated.periods)
+    if dated_end or _NOW.search(annotated.text, first.end, quantity.start):
         return None  # the end value has its own date
     if steps := years_of(annotated, quantity):
         return steps[-1]

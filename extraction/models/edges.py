@@ -131,7 +131,7 @@ class EdgeModel:
             return None
         folder: Traversable = resources.files(__package__) / "data" if name == "shipped" else Path(name)
         if missing := [file for file in _FILES if not (folder / file).is_file()]:
-            raise KgError(f"edge_model: {name} has no {missing[0]}; name a folder that `liantu train edges` wrote")
+            raise KgError(f"edge_model: {name} has no {missing[0]}; name the folder of a trained model")
         return EdgeModel(folder)
 
     def read(self, units: Sequence[Unit], *, min_confidence: float) -> list[list[Edge]]:

@@ -45,6 +45,7 @@ _NOT_A_NAME = re.compile(r"[A-Z0-9&/-]{1,5}|\d.*|.*(?:[一-鿿] [A-Za-z0-9]|[A-Z
 _LATIN = re.compile(r"[A-Za-z0-9]")
 _BRACKETED = re.compile(r"[（(][^（()）]{1,12}[）)]")
 _PART = _PHRASES["part"]
+_INDEX = re.compile("^(?:申万|中信|SW|CS|CI|[Qq][1-4])(?=..)")  # whose sector it is, or a quarter run into the name
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +195,8 @@ def is_marked(name: str) -> bool:
 
 
 def is_proper(name: str) -> bool:
-    """Whether a name has a proper-name part: 华辉环保 does, 龙头企业 and 房地产公司 do not."""
-    words = _words()
+    """Whether a name has a proper-name part: 华辉环保 does, 龙头企业, 房地产公司 and 申万钢铁 do not."""
+    words, name = _words(), _INDEX.sub("", name)
     if name.endswith(words.never_ends) or name in words.generic:
         return False
     rest = [word for word in rjieba.cut(name, hmm=False) if word not in words.generic]

@@ -1,39 +1,27 @@
-"""Tag names in sentences with the BiLSTM-CRF weights shipped in the cutword package, offline.
+"""Tag names in sentences with a BiLSTM-CRF network, offline.
 
-cutword itself requires torch; only its two data files are read, and none of its code runs. Without them, only names
-missing from the dictionaries are lost.
+The weights and the vocabulary in `ner_weights.npz` are those of cutword 0.1.1 (Apache-2.0,
+https://github.com/liwenju0/cutword), unchanged; cutword itself needs torch.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import math
-import pickle
 import re
-import zipfile
-from collections import OrderedDict
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from extraction.names.bilstm_crf import BiLstmCrf
-from kg.errors import KgError
 from kg.model import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
 
-_WEIGHTS, _VOCABULARY = "model_params.pth", "ner_vocab_tags.json"
 _BATCH = 128
 _MAX_CHARS = 256  # characters per piece; the network was trained on much shorter sentences
-
-_UNREADABLE = (LookupError, ValueError, TypeError, AttributeError, EOFError, pickle.UnpicklingError, zipfile.BadZipFile)
 
 _TOKEN = re.compile(r"[a-z]+|[0-9]+|\S")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -53,13 +41,6 @@ KIND_OF_LABEL: Mapping[str, Kind] = {
     "FOOD": Kind.PRODUCT,
     "INCIDENT": Kind.EVENT,
 }
-
-
-class NerWeightsUnusable(KgError):
-    """cutword's weight files exist but have unexpected content."""
-
-    def __init__(self, path: Path, cause: str) -> None:
-        super().__init__(f"{path}: {cause}; reinstall cutword 0.1.1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,35 +109,12 @@ class Ner:
         return self._han if _HAN.match(char) else self._unknown
 
 
-def load_ner(folder: Path | None = None) -> Ner | None:
-    """Load the network, or return None where cutword or its weights are not installed.
-
-    Args:
-        folder: directory of the two files; defaults to the installed cutword package.
-
-    Raises:
-        NerWeightsUnusable: the files exist but are not valid.
-    """
-    if folder is None:
-        spec = importlib.util.find_spec("cutword")
-        locations = list(spec.submodule_search_locations or ()) if spec else []
-        if not locations:
-            return None
-        folder = Path(locations[0])
-    weights, vocabulary = folder / _WEIGHTS, folder / _VOCABULARY
-    if not (weights.is_file() and vocabulary.is_file()):
-        return None
-    try:
-        words = json.loads(vocabulary.read_text(encoding="utf-8"))
-        characters = {str(char): int(number) for char, number in words["char2id"].items()}
-        labels = [label for label, _ in sorted(words["label2id"].items(), key=lambda pair: int(pair[1]))]
-        network = BiLstmCrf(_read_arrays(weights))
-        ner = Ner(network, characters, labels)
-    except _UNREADABLE as cause:
-        raise NerWeightsUnusable(weights, f"not the weights of a BiLSTM-CRF ({cause})") from cause
-    if network.vocabulary <= max(characters.values()) or network.tags != len(labels):
-        raise NerWeightsUnusable(weights, "the vocabulary does not match the network")
-    return ner
+def load_ner() -> Ner:
+    """Load the shipped network."""
+    with np.load(Path(__file__).with_name("ner_weights.npz"), allow_pickle=False) as arrays:
+        found = dict(arrays)
+    characters = {char: number for number, char in enumerate(found.pop("characters").tolist())}
+    return Ner(BiLstmCrf(found), characters, found.pop("labels").tolist())
 
 
 def _fold(text: str) -> str:
@@ -185,47 +143,3 @@ def _decode(text: str, spans: Sequence[tuple[int, int]], tags: Sequence[str]) ->
             opened = start, label
         elif part != "M":
             opened = None
-
-
-def _read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
-    """Read the arrays of a torch checkpoint without torch."""
-    with zipfile.ZipFile(path) as archive:
-        root = archive.namelist()[0].split("/")[0]
-        state = _ArrayUnpickler(archive, root).load()
-    # DataParallel prefixes each name with "module."
-    return {name.removeprefix("module."): array for name, array in state["model_state_dict"].items()}
-
-
-class _ArrayUnpickler(pickle.Unpickler):
-    """Unpickle float arrays only: the checkpoint is untrusted, and a pickle can call arbitrary code."""
-
-    def __init__(self, archive: zipfile.ZipFile, root: str) -> None:
-        super().__init__(BytesIO(archive.read(f"{root}/data.pkl")))
-        self._archive, self._root = archive, root
-
-    def find_class(self, module: str, name: str) -> Any:
-        allowed = {
-            ("collections", "OrderedDict"): OrderedDict,
-            ("torch._utils", "_rebuild_tensor_v2"): _rebuild,
-            ("torch", "FloatStorage"): "float32",
-        }
-        if (module, name) not in allowed:
-            raise pickle.UnpicklingError(f"{module}.{name} is not allowed")
-        return allowed[module, name]
-
-    def persistent_load(self, pid: Any) -> NDArray[np.float32]:
-        kind, storage, key = pid[:3]
-        if (kind, storage) != ("storage", "float32"):
-            raise pickle.UnpicklingError(f"{kind} {storage} is not allowed")
-        return np.frombuffer(self._archive.read(f"{self._root}/data/{key}"), dtype="<f4")
-
-
-def _rebuild(
-    storage: NDArray[np.float32], offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: object
-) -> NDArray[np.float32]:
-    """Return one contiguous tensor from its storage."""
-    contiguous = tuple(math.prod(size[axis + 1 :]) for axis in range(len(size)))
-    count = math.prod(size)
-    if stride != contiguous or offset < 0 or offset + count > storage.size:
-        raise pickle.UnpicklingError("tensor out of bounds of its storage")
-    return storage[offset : offset + count].reshape(size).astype(np.float32)

@@ -36,12 +36,13 @@ _HINT = Prefiltered(  # words of money or scale that a unit has and no other tex
     r"|['’]000|单位"
 )
 _BRACKETS = re.compile(r"[（(]([^（）()]{1,40}(?:[（(][^（）()]{1,12}[)）][^（）()]{0,20})?)[)）]")
-_STATED = re.compile(r"(?:金额|货币|计量|数量|价格)?单位(?:均?[:：为是]|\s)\s*(?P<unit>[^。；|]{1,40})")
+_STATED = re.compile(r"(?:金额|货币|计量|数量|价格)?单位(?:均?[:：为是]|\s)\s*(?P<unit>[^。；|]{1,40}(?:；\s*[%％])?)")
 _TAIL = re.compile(r"\s*[/／，,：:_\s|-]\s*(?P<unit>[^/／，,：:_|（）()]{1,14}(?:/[^/／，,：:_|（）()\s]{1,6})?)$")
 _PIECES = re.compile(r"\s+|[，,](?=\s*(?:资料|数据)?来源)|[）)]")
 _PER = frozenset(table("units")["per"].split())
 _UNCLEAR = re.compile(r"[（(][^（）()]*[)）]$")
 _AROUND_SLASH = re.compile(r"\s*[/／]\s*")
+_OR_PERCENT = re.compile(r"(?<=\S)\s*[;；、,，]\s*[%％]$")  # 亿元；%: rates are in % anyway
 _COMMAS = re.compile("[，,]")
 _APART = re.compile(r"[,，、;；/／]")
 _DATE = re.compile(
@@ -79,7 +80,7 @@ def read_unit(text: str) -> AmountUnit | None:
     >>> read_unit("百万元，美元"), read_unit("A股"), read_unit("m")
     (None, None, None)
     """
-    text = _AROUND_SLASH.sub("/", text)
+    text = _OR_PERCENT.sub("", _AROUND_SLASH.sub("/", text))
     found: dict[str, list[str]] = {"scale": [], "money": [], "unit": []}
     at = segment = 0
     short, paid = False, set()

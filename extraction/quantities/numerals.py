@@ -68,10 +68,11 @@ def _double(match: re.Match[str]) -> Raw:
 def _counted(match: re.Match[str]) -> Raw | None:
     """Read 三家 as a count, but not 一家 (an article) or 百家 (a figure of speech)."""
     count, unit = match["counted"], match["counted_unit"]
-    if (count == "一" and unit != "倍") or count in {"百", "千", "万"}:
+    scale = next((name for name in ("万亿", "亿", "万") if unit.startswith(name)), "")
+    if (count == "一" and unit != "倍" and not scale) or count in {"百", "千", "万"}:
         return None
-    scale = unit[0] if unit[0] in {"亿", "万"} else ""
-    number = chinese_number(count) * (SCALES[scale].factor if scale else 1.0)
+    factor = SCALES[scale].factor if scale and "点" in count else 1.0  # 三亿五千万元: 万 belongs to the last part
+    number = chinese_number(count if factor > 1 else count + scale) * factor
     return Raw(*match.span(), number, fold_unit(unit.removeprefix(scale)), scale, approx=bool(match["counted_more"]))
 
 

@@ -110,8 +110,8 @@ _POWERS = {"十": 10, "百": 100, "千": 1000}
 def chinese_number(text: str) -> float:
     """Read a number in characters: 十二, 三百五十, 两千, 一百二十万, 十五点七.
 
-    >>> chinese_number("一千七百四十一"), chinese_number("十五点七")
-    (1741.0, 15.7)
+    >>> chinese_number("一千七百四十一"), chinese_number("十五点七"), chinese_number("三亿五千万")
+    (1741.0, 15.7, 350000000.0)
     """
     whole, point, decimals = text.partition("点")
     if point:
@@ -123,5 +123,7 @@ def chinese_number(text: str) -> float:
         elif char in _POWERS:
             section, digit = section + (digit or 1) * _POWERS[char], 0
         else:
-            total, section, digit = (total + section + digit or 1) * int(SCALES[char].factor), 0, 0
+            factor, section, digit = int(SCALES[char].factor), section + digit, 0
+            total = total + section * factor if total >= factor else (total + section or 1) * factor  # 三亿五千万
+            section = 0
     return float(total + section + digit)

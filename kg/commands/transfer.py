@@ -17,10 +17,9 @@ from kg.interop.copying import copy as copied
 from kg.interop.copying import verify
 from kg.interop.dumping import dump as dumped
 from kg.interop.exports.company_links import LINK_COLUMNS, RELATIONS, company_links
+from kg.interop.imports.files import FORMATS, numbered_lines, whole_lines
+from kg.interop.imports.rows import FieldReader, RowImport
 from kg.interop.restoring import read_back, restore
-from kg.interop.rows.claims import Claims
-from kg.interop.rows.files import FORMATS, numbered_lines, whole_lines
-from kg.interop.rows.importing import Import
 from kg.messages.words import translated, word
 from kg.relations import vocabulary
 from kg.securities.master import Master
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from typing import TextIO
 
-    from kg.interop.rows.sheets import RefusedRow
+    from kg.interop.imports.rows import RefusedRow
 
 _EXIT_REFUSED = 3
 EXPORTS = ("csv", "gexf", "graphml", "graphrag", "lightrag", "neo4j", "parquet", "rdf")
@@ -91,11 +90,11 @@ def import_(now: datetime, path: Path, kb: Path, layout: str | None, day: date |
             say("import.dump", **asdict(done))
             refused = done.refused
         else:
-            claims = Claims(vocabulary(), Master.load() if resolve else None)
-            run = Import(layout, claims, now, day.isoformat() if day else "")
-            tally, left_out = run.run(path, store, refuse=_tell)
+            reader = FieldReader(vocabulary(), Master.load() if resolve else None)
+            run = RowImport(layout, reader, now, day.isoformat() if day else "")
+            tally = run.run(path, store, refuse=_tell)
             say("import.rows", **asdict(tally))
-            for relation, count in left_out.counts.most_common():
+            for relation, count in tally.left_out.most_common():
                 warn("import.left_out", relation=relation, count=count)
             refused = tally.refused
     if refused:
@@ -104,9 +103,9 @@ def import_(now: datetime, path: Path, kb: Path, layout: str | None, day: date |
 
 def _import_index(layout: str, path: Path, kb: Path, *, now: datetime, day: date | None, resolve: bool) -> None:
     """Import the index of another system."""
-    from kg.interop.indexes.foreign import IndexImport  # noqa: PLC0415 -- imported when called
-    from kg.interop.indexes.graphrag import read_graphrag  # noqa: PLC0415 -- imported when called
-    from kg.interop.indexes.lightrag import read_lightrag  # noqa: PLC0415 -- imported when called
+    from kg.interop.imports.foreign import IndexImport  # noqa: PLC0415 -- imported when called
+    from kg.interop.imports.graphrag import read_graphrag  # noqa: PLC0415 -- imported when called
+    from kg.interop.imports.lightrag import read_lightrag  # noqa: PLC0415 -- imported when called
 
     graph = (read_graphrag if layout == "graphrag" else read_lightrag)(path, day)
     job = IndexImport(path, recorded_at=now, day=day, master=Master.load() if resolve else None)

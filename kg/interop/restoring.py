@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from kg.errors import DocumentError, JudgementRefused, StoreError
 from kg.ids import chunk_id, fact_id
 from kg.interop.dumping import FORMAT
-from kg.interop.rows.sheets import RefusedRow
+from kg.interop.imports.rows import RefusedRow
 from kg.model import Block, BlockKind, Document, Evidence, Problem, Reading, Removed
 from kg.store import codec
 from kg.store.memory import MemoryStore

@@ -11,9 +11,10 @@ import json
 import random
 import re
 import threading
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from kg.ids import digest
@@ -22,6 +23,7 @@ from kg.llm.port import ContextOverflow, EmptyReply, EndpointRefused, ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from concurrent.futures import Future
 
     from kg.llm.port import Request
 
@@ -39,6 +41,8 @@ _OVERFLOW = re.compile(
 )
 _FIELD = re.compile(r"max_completion_tokens|max_tokens|temperature|response_format|stream_options|tool")
 _SECRET = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w*.\-]{4,}", re.IGNORECASE)
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +260,7 @@ class OpenAiModel:
         self._guard = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._waiting: set[Future[Any]] = set()
 
     @property
     def name(self) -> str:
@@ -268,7 +273,7 @@ class OpenAiModel:
         Raises:
             ModelError: as `EndpointClient.complete`.
         """
-        return asyncio.run_coroutine_threadsafe(self._client.complete(request), self._running()).result()
+        return self._result(self._client.complete(request))
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return the embedding of each text.
@@ -276,17 +281,29 @@ class OpenAiModel:
         Raises:
             ModelError: as `EndpointClient.embed`.
         """
-        return asyncio.run_coroutine_threadsafe(self._client.embed(texts), self._running()).result()
+        return self._result(self._client.embed(texts))
 
     def close(self) -> None:
-        """Close the connections and end the thread."""
+        """End waiting requests with an error, close the connections and end the thread."""
         if self._loop is None or self._thread is None:
             return
+        for each in list(self._waiting):
+            each.cancel()
         asyncio.run_coroutine_threadsafe(self._client.close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
         self._loop = self._thread = None
+
+    def _result(self, work: Coroutine[Any, Any, Answer]) -> Answer:
+        future = asyncio.run_coroutine_threadsafe(work, self._running())
+        self._waiting.add(future)
+        try:
+            return future.result()
+        except CancelledError as error:
+            raise ModelError(self.name, "closed before it answered") from error
+        finally:
+            self._waiting.discard(future)
 
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._guard:

@@ -77,6 +77,9 @@ class Model(Protocol):
             ModelError: when there is no reply after the retries.
         """
 
+    def close(self) -> None:
+        """End waiting requests with a ModelError and close the connections."""
+
 
 def request_key(name: str, request: Request) -> str:
     """Hash everything that determines a reply, for caching."""

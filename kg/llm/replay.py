@@ -150,6 +150,11 @@ class Replay:
         self.calls += 1
         return reply
 
+    def close(self) -> None:
+        """Close the wrapped model."""
+        if self._model:
+            self._model.close()
+
 
 def _lines(path: Path) -> list[bytes]:
     try:

@@ -50,7 +50,7 @@ def history(session: QuerySession, factor: str, subject: str) -> tuple[Entity, E
     found = {
         fact.id: fact
         for cause in sorted(causes)
-        for fact in session.view.facts(subject=cause, relation="affects")
+        for fact in session.facts_of("effect", subject=cause)
         if fact.object in effects
     }
     return first, second, _episodes(session, found.values())

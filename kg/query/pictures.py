@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from kg.model import Polarity
 from kg.query.answers import Node
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,22 +23,6 @@ if TYPE_CHECKING:
 Basis = Literal["", "stated", "mirrored", "inferred"]
 Place = tuple[int, str]
 _SIDES: Final = {-1: "upstream", 0: "midstream", 1: "downstream"}
-_PLACES: Final[dict[str, tuple[Place, Place]]] = {
-    "supplies": ((-1, "suppliers"), (1, "customers")),
-    "uses": ((1, "used_by"), (-1, "uses")),
-    "upstream_of": ((-1, "upstream"), (1, "downstream")),
-    "part_of": ((-1, "components"), (1, "belongs")),
-    "produces": ((0, "makers"), (0, "products")),
-    "operates": ((0, "makers"), (0, "products")),
-    "belongs_to": ((0, "components"), (0, "industries")),
-    "subsidiary_of": ((1, "holdings"), (0, "owners")),
-    "affects": ((-1, "causes"), (1, "effects")),
-    "competes_with": ((0, "rivals"), (0, "rivals")),
-}
-_OWNING: Final = frozenset(
-    ["holds_stake_in", "acquires", "invests_in", "raises_stake_in", "cuts_stake_in", "funds", "founds", "transfers_to"]
-)
-_PEERS: Final = frozenset(["partners_with", "merges_with", "trades_with", "substitutes_for", "disputes_with"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +97,9 @@ class Picture:
 
 def places_of(relation: str) -> tuple[Place, Place]:
     """Return column and section of the other end in a picture of an entity: if it is the subject, and the object."""
-    if relation in _OWNING:
-        return (0, "owners"), (1, "holdings")
-    if relation in _PEERS:
-        return (0, "peers"), (0, "peers")
-    return _PLACES.get(relation, ((0, "others"), (0, "others")))
+    known = vocabulary().relations.get(relation)
+    sections = known.sections if known else {}
+    return sections.get("subject", (0, "others")), sections.get("object", (0, "others"))
 
 
 def chain_picture(answer: ChainAnswer) -> Picture:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kg.query.filings.page_table import PageTable
     from kg.query.filings.values.statements import FilingStatements
     from kg.query.grounding.vectors import VectorSearch
-    from kg.relations import Vocabulary
+    from kg.relations import Role, Vocabulary
     from kg.store.port import DocumentHead, Triple, View
 
 _Built = TypeVar("_Built")
@@ -153,7 +153,7 @@ class QuerySession:
 
     def meet_all(self, entity_ids: Iterable[str]) -> None:
         """Read entities at once, that will be asked for one by one."""
-        ids = set(entity_ids) - self._entities.keys()
+        ids = {entity_id for entity_id in entity_ids if entity_id not in self._entities}
         self._entities |= {entity.id: entity for entity in self.view.entities(ids=ids)} if ids else {}
 
     def known(self, entity_id: str) -> Entity | None:
@@ -212,7 +212,8 @@ class QuerySession:
 
     def outlines_between(self, wanted: Iterable[Ends]) -> Mapping[Ends, Sequence[Outline]]:
         """Return the outlines of all facts between some ends."""
-        if missing := set(wanted) - self._outlines.keys():
+        # subtracting the keys of a dictionary walks all of them, and this one grows with every question
+        if missing := {ends for ends in wanted if ends not in self._outlines}:
             self._outlines |= {ends: [] for ends in missing}
             columns = self.graph.outlines
             for outline in self._read_outlines(missing) if columns is None else columns.between(missing):
@@ -254,6 +255,11 @@ class QuerySession:
         given = ((outline.id, outline.claim, names[outline.ends[1]], outline.doubts) for outline in found)
         sure = self._sure_claims(given, weak=weak)
         return [outline for outline in found if outline.claim in sure]
+
+    def facts_of(self, role: Role, subject: str | None = None, target: str | None = None) -> Iterator[Fact]:
+        """Yield the facts whose relations have a role, at these ends."""
+        for relation in self.words.of_role(role):
+            yield from self.view.facts(subject=subject, object=target, relation=relation)
 
     def confident(self, facts: Iterable[Fact], *, weak: bool = False) -> list[Fact]:
         """Return the facts that are sure enough for an answer, and count the others, as `sure` does."""
@@ -375,7 +381,7 @@ class QuerySession:
 
     def read_facts(self, triples: Collection[Triple]) -> None:
         """Read all facts between some ends in one call, opposing ones included."""
-        missing = set(triples) - self._facts.keys()
+        missing = {triple for triple in triples if triple not in self._facts}
         if missing:
             self._facts |= {triple: [] for triple in missing}
             ids = self._ids_between(missing)
@@ -423,7 +429,7 @@ class QuerySession:
         return [_citation(fact, item, document) for fact, item, document in found if document]
 
     def _read_heads(self, evidence: Iterable[Evidence]) -> None:
-        missing = {item.document for item in evidence} - self._documents.keys()
+        missing = {item.document for item in evidence if item.document not in self._documents}
         if missing:
             self._documents |= {head.id: head for head in self.view.documents(missing)}
 

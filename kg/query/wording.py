@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kg.kinds import kind_of
 from kg.messages.words import noted, word
 from kg.model import Kind, Modality, Polarity
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -143,7 +144,7 @@ def claim_text(session: QuerySession, fact: Fact) -> str:
     """Return one fact as a sentence in the session's language, without its source."""
     lang = session.lang
     first, second = session.name(fact.subject), session.name(fact.object)
-    body = _BODIES.get(fact.relation, _related)(session, fact, first, second)
+    body = _BODIES.get(session.words[fact.relation].role, _related)(session, fact, first, second)
     denied = word("denied", lang) if fact.polarity is Polarity.NEGATIVE else ""
     certainty = "" if fact.modality is Modality.ASSERTED else word(f"modality.{fact.modality}", lang)
     valid = word("period", lang, period=fact.valid) if fact.valid else ""
@@ -152,7 +153,7 @@ def claim_text(session: QuerySession, fact: Fact) -> str:
 
 def group_text(session: QuerySession, relation: str, *, incoming: bool) -> str:
     """Return the heading of the links that leave an entity (客户), or that come in (供应商)."""
-    if relation in _GROUPED:
+    if session.words[relation].whole:
         return word(f"group.{relation}.{'in' if incoming else 'out'}", session.lang)
     words = session.words[relation]
     return (words.inverse if incoming else words.wording)[session.lang]
@@ -179,7 +180,7 @@ def path_text(session: QuerySession, path: Path, direction: int) -> str:
 
 def said_of(link: Link, direction: int) -> Fact | None:
     """Return the fact of a link that speaks of this move of its cause; a cause that just happens moves up."""
-    causal = link.relation == "affects"
+    causal = vocabulary()[link.relation].role == "effect"
     moves = ((fact, _DIRECTIONS[fact.qualifier("cause_direction") or "none"] or 1) for fact in link.facts)
     return next((fact for fact, move in moves if not causal or direction in (0, move)), None)
 
@@ -303,13 +304,12 @@ def _terms(fact: Fact, lang: Lang) -> str:
     return noted(word("comma", lang).join(terms), lang) if terms else ""
 
 
-_GROUPED = frozenset({"supplies", "competes_with", "holds_stake_in", "subsidiary_of"})
 _STAGES = frozenset({"sample", "qualified", "volume", "ended"})
 _BODIES: Mapping[str, Callable[[QuerySession, Fact, str, str], str]] = {
-    "affects": _affects,
-    "reports": _reports,
-    "rates": _rates,
-    "located_in": _located,
+    "effect": _affects,
+    "figure": _reports,
+    "rating": _rates,
+    "place": _located,
 }
 
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MAINLAND = frozenset({"SH", "SZ", "BJ"})
-_BOARD_B = ("200", "201", "900")
 _HONGKONG_DIGITS = 5
 
 
@@ -88,23 +87,6 @@ def spellings(code: Code) -> tuple[str, ...]:
     else:
         forms = [f"{number}.{exchange}", f"{number} {exchange}"]
     return tuple(dict.fromkeys(forms))
-
-
-def board(code: Code) -> str:
-    """Return the board of a mainland code (主板 创业板 科创板 北交所 B股), or the exchange of any other code.
-
-    >>> board(Code("688981", "SH"))
-    '科创板'
-    """
-    if code.exchange == "BJ":
-        return "北交所"
-    if code.exchange in _MAINLAND:
-        if code.number.startswith(_BOARD_B):
-            return "B股"
-        if code.number.startswith("3"):
-            return "创业板"
-        return "科创板" if code.number.startswith("68") else "主板"
-    return code.exchange
 
 
 _MAINLAND_MARK = "SH|SZ|BJ|SS|XSHG|XSHE"

@@ -45,16 +45,6 @@ def place_end(name: str) -> int:
     return match.end() if match and len(name) - match.end() >= _SHORTEST else 0
 
 
-def trade_start(name: str) -> int:
-    """Return the start of the trades that a name ends in, its length if there are none.
-
-    >>> trade_start("大疆创新科技"), trade_start("贵州茅台")
-    (4, 4)
-    """
-    match = _TRADE.search(name, _SHORTEST)
-    return match.start() if match else len(name)
-
-
 @lru_cache(maxsize=65536)
 def without_form(name: str) -> str:
     """Return the name without brackets and legal form, or the whole name if nothing else remains.

@@ -95,12 +95,6 @@ class Master:
         """Return all issuers that ever used the name, with the dated name."""
         return self._by_key.get(name_key(text), [])
 
-    def names_live(self, day: date) -> Iterator[tuple[str, Issuer]]:
-        """Yield every normalised name in use on the day, with its issuer."""
-        for key, entries in self._by_key.items():
-            for issuer in {issuer.id: issuer for issuer, name in entries if name.is_live(day)}.values():
-                yield key, issuer
-
     def all_names(self) -> Iterator[str]:
         """Yield every past and present name as written, with its variants."""
         for issuer in self._issuers.values():

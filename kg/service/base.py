@@ -118,10 +118,10 @@ class KnowledgeBase(QuestionMethods):
         return pandas_frame(COLUMNS["themes"], rows)
 
     def close(self) -> None:
-        """Close the store, and the connections of an encoder."""
-        if self.vectors:
-            self.vectors.encoder.close()
-        self.store.close()
+        """Close the store, and the connections of the model and of an encoder."""
+        for each in (self.model, self.vectors and self.vectors.encoder, self.store):
+            if each:
+                each.close()
 
     def __enter__(self) -> Self:
         return self

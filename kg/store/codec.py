@@ -113,11 +113,6 @@ def claim_out(fact: Fact) -> str:
     return dump((fact.sign, fact.polarity, fact.modality, _period_out(fact.valid), value, fact.qualifiers))
 
 
-def value_out(value: Value) -> str:
-    """Encode a value in the format used within a claim."""
-    return dump(_value(value))
-
-
 def _value(value: Value) -> _Value:
     high = None if value.high is None else float(value.high)  # whole numbers are given as integers now and then
     return float(value.number), value.unit, value.scale, value.change, value.basis, high
@@ -139,11 +134,6 @@ def entity_out(entity: Entity) -> str:
     """Encode an entity as a document describes it, without its id."""
     aliases = [(alias.name, _period_out(alias.period), alias.source) for alias in entity.aliases]
     return dump((entity.kind, entity.name, aliases, entity.codes, entity.about))
-
-
-def bare_out(kind: Kind, name: str) -> str:
-    """Encode an entity of which only kind and name are known, in the format of `entity_out`."""
-    return dump((kind, name, (), (), ""))
 
 
 def entity_in(identity: str, text: str) -> Entity:

@@ -1,4 +1,4 @@
-"""The demo: the real commands on the bundled reports, each with its time, and pages in build/demo/pages/."""
+"""The demo: the real commands on the bundled reports, each with its time; pages in build/demo/pages/."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ PAGES = (
     ("impact", "生猪价格"),
     ("relate", "通威股份", "隆基绿能"),
     ("profile", "宁德时代"),
-    ("themes",),
 )
 
 
@@ -39,7 +38,9 @@ def main() -> int:
     times = [("ingest", _run("ingest", str(HERE.relative_to(ROOT) / "reports"))), ("weekly", _run("weekly"))]
     times.append(("3 × ask", sum(_run("ask", question) for question in QUESTIONS)))
     folder = OUT / "pages"
-    times.append((f"{len(PAGES)} × draw", sum(_run("draw", *page, "--out", str(folder)) for page in PAGES)))
+    drawn = [_run("draw", *page, "--out", str(folder / f"{'-'.join(page[:2])}.html")) for page in PAGES]
+    times.append((f"{len(PAGES)} × draw", sum(drawn)))
+    times.append(("exhibit", _run("exhibit", "--out", str(folder))))
     index = ROOT / folder / "index.html"
     print("\n" + "\n".join(f"{stage:<10}{seconds:6.1f} s" for stage, seconds in times))
     print(f"{'all':<10}{time.perf_counter() - began:6.1f} s\n\nopen {index.relative_to(ROOT)}  ({index.as_uri()})")

@@ -23,9 +23,6 @@ DATA = (
     "liantu/kg/relations.yaml",
     "liantu/kg/securities/data/ashare.csv",
     "liantu/extraction/lexicon/products.yaml",
-    "liantu/viz/static/network.html.j2",
-    "liantu/viz/static/network.js",
-    "liantu/viz/static/base.css",
     "liantu/viz/static/explorer/explorer.js",
 )
 REPORT = ROOT / "notebooks" / "demo" / "reports" / "2024-05-27_示例证券乙_光伏行业深度.md"
@@ -186,13 +183,13 @@ def test_the_wheel_works_without_the_checkout(site: Path):
 def test_doctor_finds_a_file_that_another_distribution_overwrote(site: Path):
     doctor = "sys.argv = ['liantu', 'doctor']; import liantu; liantu.main()"
     assert "✓ 一切就绪" in _outside(site, doctor).stdout
-    (site / "liantu" / "viz" / "palette.py").write_text("KINDS = {}\n", encoding="utf-8")
-    (site / "liantu" / "viz" / "wording.py").unlink()
+    (site / "liantu" / "viz" / "cli.py").write_text("COMMANDS = []\n", encoding="utf-8")
+    (site / "liantu" / "viz" / "notebook.py").unlink()
     done = _outside(site, doctor)
     assert done.returncode == 1, done.stderr
     assert [line.split("liantu/")[1].split(" ")[0] for line in done.stdout.splitlines() if line.startswith("✗")] == [
-        "viz/palette.py",
-        "viz/wording.py；请重新安装",
+        "viz/cli.py",
+        "viz/notebook.py；请重新安装",
     ]
 
 

@@ -252,6 +252,7 @@ def test_axe_finds_nothing_serious(files, visit, dark):
         f"company/{LONGI}?tab=table",
         f"company/{LONGI}?tab=figures",
         f"chain/{SILICON}",
+        f"chain/{SILICON}?e=list",
     )
     for view in views:
         opened.page.goto("about:blank")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
-from communities.roles import roles_of
-from communities.summaries import changes, compose, title_of
-from communities.theme_facts import Content
-from kg.model import Fact, Modality, Value
+from communities.content import Content
+from communities.summaries import changes, compose, stages_of
+from kg.model import Chunk, Fact, Modality, Value
 from kg.period import year
 from kg.query.session import QuerySession
 from tests.kg.query.world import (
@@ -27,7 +27,7 @@ from tests.kg.query.world import (
     seen,
 )
 
-DAY = date(2024, 6, 1)
+DAY = date(2024, 1, 20)
 
 
 def content_of(*facts: Fact) -> tuple[QuerySession, Content]:
@@ -45,12 +45,13 @@ def content_of(*facts: Fact) -> tuple[QuerySession, Content]:
     )
     members = tuple(dict.fromkeys(end for fact in said for end in (fact.subject, fact.object)))
     figures = tuple(fact for fact in said if fact.relation == "reports")
-    return session, Content(members, linked, figures, opposed, tuple(said[:2]), len(said), 2, 1, 1)
+    notes = ((date(2024, 1, 1), "doc:1"),)
+    return session, Content(SILICON, members, linked, figures, opposed, tuple(said[:2]), notes)
 
 
 def lines_of(*facts: Fact, day: date = DAY) -> list[str]:
     session, content = content_of(*facts)
-    return [line.text for line in compose(session, content, title="题", day=day).lines]
+    return [line.text for line in compose(session, content, day=day).lines]
 
 
 CHAIN = (
@@ -62,24 +63,26 @@ CHAIN = (
 )
 
 
-def test_members_stand_by_the_part_they_play():
+def test_products_stand_by_their_stage_and_companies_by_what_they_make_with_codes():
     lines = lines_of(*CHAIN, moves(CUT, PRICE, 0, 1), moves(PRICE, COST, -1, -1))
-    assert "上游：硅料、通威股份" in lines
+    assert lines[0] == "概要：1 篇独立研报谈及，2024-01-01 至 2024-01-01"
     assert "中游：硅片、电池片" in lines
-    assert "下游：组件、隆基绿能" in lines
-    assert "驱动因素：限产、硅料价格" in lines
-    assert "受影响：电池片成本" in lines
+    assert "下游：组件" in lines
+    assert (
+        "公司：通威股份（600438.SH）、隆基绿能（601012.SH）—组件" in lines
+    )  # what the theme is called need not be said
+    assert "近期：限产 → 硅料价格上升（2024-01-01）" in lines
 
 
 def test_a_rumour_or_a_condition_gives_no_place_on_the_chain():
     rumour = claim(SILICON, "upstream_of", WAFER, modality=Modality.RUMOURED)
-    assert roles_of([rumour]) == {}
-    assert not any(line.startswith(("上游", "产业链", "相关")) for line in lines_of(rumour))
+    assert stages_of([rumour]) == {}
+    assert lines_of(rumour) == []
 
 
 def test_a_supplier_stands_upstream_of_its_customer_and_a_user_below_what_it_uses():
-    placed = roles_of([claim(TONGWEI, "supplies", LONGI), claim("org:甲", "uses", SILICON)])
-    assert {end: role for end, (role, _) in placed.items()} == {
+    placed = stages_of([claim(TONGWEI, "supplies", LONGI), claim("org:甲", "uses", SILICON)])
+    assert {end: stage for end, (stage, _) in placed.items()} == {
         TONGWEI: "upstream",
         LONGI: "downstream",
         SILICON: "upstream",
@@ -87,37 +90,48 @@ def test_a_supplier_stands_upstream_of_its_customer_and_a_user_below_what_it_use
     }
 
 
+def test_a_company_gains_or_pays_as_the_latest_source_states():
+    lines = lines_of(moves(PRICE, TONGWEI, 1, 1), moves(PRICE, LONGI, 1, -1), moves(CUT, PRICE, 0, 1))
+    assert "受益：通威股份（600438.SH）（硅料价格上升）" in lines
+    assert "受损：隆基绿能（601012.SH）（硅料价格上升）" in lines
+
+
+def test_one_line_is_no_summary():
+    assert lines_of(claim(TONGWEI, "produces", SILICON)) == []
+
+
+def test_a_title_says_what_the_newest_heading_of_its_topic_says():
+    session, content = content_of(*CHAIN)
+    chunk = Chunk("chunk:1", "doc:1", 0, 99, "")
+    headed, dull = (chunk, "1.1 硅料：减产推升价格，库存回落"), (chunk, "硅料投资建议")
+    assert compose(session, replace(content, sections=(dull, headed)), day=DAY).title == "硅料：减产推升价格，库存回落"
+    assert compose(session, replace(content, sections=(dull,)), day=DAY).title == "硅料"
+
+
 def test_opposite_signs_are_set_side_by_side_and_cite_both():
     session, content = content_of(moves(PRICE, COST, -1, -1), moves(PRICE, COST, 1, -1))
-    (line,) = [line for line in compose(session, content, title="题", day=DAY).lines if line.text.startswith("分歧：")]
+    (line,) = [line for line in compose(session, content, day=DAY).lines if line.text.startswith("分歧：")]
     assert "另有：" in line.text
     assert set(line.facts) == {fact.id for fact in content.facts}
 
 
 def test_a_forecast_is_open_until_its_period_is_over():
     ahead = moves(PRICE, MARGIN, 1, -1, modality=Modality.FORECAST, valid=year(2024))
-    assert any(line.startswith("展望：") for line in lines_of(ahead, day=date(2024, 12, 31)))
-    assert not any(line.startswith("展望：") for line in lines_of(ahead, day=date(2025, 1, 1)))
-    assert not any(line.startswith("因果：") for line in lines_of(ahead))
+    assert any(line.startswith("日程：") for line in lines_of(*CHAIN, ahead, day=date(2024, 12, 31)))
+    assert not any(line.startswith("日程：") for line in lines_of(*CHAIN, ahead, day=date(2025, 1, 1)))
+    assert not any(line.startswith(("近期：", "驱动：")) for line in lines_of(*CHAIN, ahead))
 
 
 def test_numbers_are_reported_as_data():
     reported = claim("industry:光伏", "reports", PRICE, value=Value(40.0, "元/千克"), valid=year(2024))
-    assert any(line.startswith("数据：") and "40元/千克" in line for line in lines_of(reported))
-
-
-def test_a_name_stays_until_most_of_what_it_names_has_gone():
-    session, _ = content_of(*CHAIN)
-    assert title_of(session, [SILICON, WAFER, CELL]) == "硅料：硅片、电池片"
-    assert title_of(session, [MODULE, CELL, WAFER], "硅料·硅片·电池片") == "硅料·硅片·电池片"
-    assert title_of(session, [MODULE, CELL, TONGWEI], "硅料·硅片·电池片") == "组件：电池片、通威股份"
+    assert any(line.startswith("数据：") and "40元/千克" in line for line in lines_of(*CHAIN, reported))
 
 
 def test_a_summary_that_says_the_same_has_the_same_id_and_another_has_another():
     session, content = content_of(*CHAIN)
-    one = compose(session, content, title="题", day=DAY)
-    assert compose(session, content, title="题", day=date(2024, 7, 1)) == one
-    assert compose(session, content, title="别的题", day=DAY).id != one.id
+    one = compose(session, content, day=DAY)
+    assert compose(session, content, day=date(2024, 7, 1)) == one
+    assert compose(session, replace(content, head=WAFER), day=DAY).id != one.id
 
 
 def test_changes_tell_what_is_new_but_not_in_the_first_week():

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 
 from benchmarks.themes_planted import planted_weeks, turns_found
-from communities.quality import stability, variation
-from communities.tracking import stable_ids, turns
+from communities.tracking import stability, stable_ids, turns, variation
 from kg.ids import community_id
 from kg.model import Community
 
@@ -161,7 +160,7 @@ def test_planted_splits_and_mergers_are_reported(mixing: float):
 
 def test_variation_is_nothing_for_the_same_and_all_for_strangers():
     """Two halves cut the other way share nothing: H = 1 bit each side, no mutual information, so 2 bits."""
-    first = [Community("a", 0, "", ("1", "2")), Community("b", 0, "", ("3", "4"))]
-    crossed = [Community("a", 0, "", ("1", "3")), Community("b", 0, "", ("2", "4"))]
+    first = [Community("a", 0, "", ("product:1", "product:2")), Community("b", 0, "", ("product:3", "product:4"))]
+    crossed = [Community("a", 0, "", ("product:1", "product:3")), Community("b", 0, "", ("product:2", "product:4"))]
     assert variation(first, first) == variation([], first) == 0.0
     assert variation(first, crossed) == pytest.approx(2.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -11,9 +12,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from communities.detection import DetectionOptions
-from communities.roles import ROLES
-from communities.weekly import JobOptions, NothingToWithdraw, plan_week, run_week, withdraw
+from communities.weekly import NothingToWithdraw, plan_week, run_week, withdraw
 from kg.errors import EmptyBase, StoreLocked
 from kg.judgement import Judgement, Verdict
 from kg.query.session import QuerySession
@@ -65,7 +64,7 @@ def test_a_run_is_published_whole_with_summaries_and_figures(store: Store):
     filled([*solar(), chain_of(9, "2025-02-01", LITHIUM)], store)
     stages: list[str] = []
     week = run_week(store, None, progress=lambda stage, _done, _total: stages.append(stage))
-    assert list(dict.fromkeys(stages)) == ["project", "detect", "summarise", "publish"]
+    assert list(dict.fromkeys(stages)) == ["detect", "summarise", "publish"]
     assert week.run == store.view().run()
     assert week.run.as_of == date(2025, 2, 1)
     assert (week.written, week.carried) == (len(week.run.communities), 0)
@@ -79,7 +78,6 @@ def test_a_run_is_published_whole_with_summaries_and_figures(store: Store):
         assert (community.parent in ids) if community.level else community.parent == ""
         assert community.summary is not None
     assert 0 < week.run.quality["modularity"] <= 1
-    assert 0 < week.run.quality["coverage"] <= 1
     assert week.run.quality["stability"] == 1.0
 
 
@@ -139,13 +137,6 @@ def test_runs_are_seen_in_the_order_of_their_days_not_of_their_making(store: Sto
     assert store.view().run() == late
     assert store.view(as_of=date(2024, 12, 31)).run() == early
     assert store.view(as_of=date(2024, 3, 31)).run() is None
-
-
-def test_other_options_are_another_run_of_the_same_day(store: Store):
-    """Two parameters that trade their values are two parameters."""
-    filled(solar(), store)
-    one = run_week(store, None, options=JobOptions(DetectionOptions(largest=5, seed=6))).run
-    assert one.id != run_week(store, None, options=JobOptions(DetectionOptions(largest=6, seed=5))).run.id
 
 
 def test_a_base_without_documents_is_said_to_be_empty(store: Store):
@@ -225,18 +216,19 @@ def test_each_line_rests_on_facts_that_join_two_members_or_tell_a_number():
             assert all({fact.subject, fact.object} <= inside or fact.relation == "reports" for fact in facts)
 
 
-def test_each_member_named_in_a_line_is_held_by_a_fact_of_the_line():
+def test_each_name_in_a_line_is_held_by_a_fact_of_the_line():
     store, run = run_of(*solar())
     names = {entity.name: entity.id for entity in store.view().entities()}
     checked = 0
     for community in run.communities:
         for line in community.summary.lines if community.summary else ():
-            role, _, rest = line.text.partition("：")
-            if role in set(ROLES.values()):
+            label, _, rest = line.text.partition("：")
+            if label in {"上游", "中游", "下游", "公司"}:
                 ends = {end for fact in store.view().facts(ids=line.facts) for end in (fact.subject, fact.object)}
-                assert {names[name] for name in rest.split("、")} <= ends
+                said = {re.split("[（—]", name)[0] for name in rest.split("、")}
+                assert {names[name] for name in said} <= ends
                 checked += 1
-    assert checked >= 3
+    assert checked >= 2
 
 
 # ── taken back, planned, locked ────────────────────────────────────────────────────────────────────────────────────
@@ -278,17 +270,6 @@ def test_who_comes_second_learns_who_holds_the_lock(tmp_path: Path):
     base.close()
 
 
-def test_weeks_coupled_in_time_give_a_whole_run_twice_the_same(store: Store):
-    pytest.importorskip("leidenalg", reason="leidenalg (extra slices, GPL-3.0) is not installed")
-    filled([*many_chains(), chain_of(9, "2024-01-08", LITHIUM)], store)
-    coupled = JobOptions(DetectionOptions(), slices=3)
-    run = run_week(store, date(2024, 1, 15), options=coupled).run
-    members = [member for each in run.communities if each.level == 0 for member in each.members]
-    assert len(members) == len(set(members))
-    assert set(LITHIUM) <= set(members)
-    assert run_week(store, date(2024, 1, 15), options=coupled).run == run
-
-
 def lines_of(store: Store) -> set[str]:
     """Return all that themes and their changes say, in whatever answer."""
     session = QuerySession(store.view())
@@ -303,7 +284,7 @@ def lines_of(store: Store) -> set[str]:
 
 def test_a_theme_says_nothing_that_only_a_removed_document_said(store: Store):
     """What a week wrote down of it has no source any more: until the next week it is left out."""
-    mine = ["product:石墨", *LITHIUM[2:]]
+    mine = ["product:石墨", *LITHIUM]
     filled([chain_of(1, "2024-01-01", LITHIUM)], store)
     run_week(store, date(2024, 1, 10))
     filled([chain_of(2, "2024-02-01", mine)], store)
@@ -320,7 +301,7 @@ def test_a_theme_says_nothing_that_only_a_removed_document_said(store: Store):
 
 
 def test_a_theme_still_says_what_is_said_of_an_entity_under_another_id(store: Store):
-    filled([chain_of(1, "2024-01-01", LITHIUM), chain_of(2, "2024-01-01", ["product:锂矿石", "product:碳酸锂"])], store)
+    filled([chain_of(1, "2024-01-01", LITHIUM), chain_of(2, "2024-01-01", ["product:锂矿石", *LITHIUM[1:]])], store)
     run_week(store, None)
     before = lines_of(store)
     with store.writer() as writer:

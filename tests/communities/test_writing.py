@@ -39,7 +39,7 @@ OPPOSED = (moves(PRICE, COST, -1, -1), moves(PRICE, COST, 1, -1))
 
 def task_of(*facts: Fact, budget: int = 3000) -> Task:
     session, content = content_of(*facts)
-    composed = compose(session, content, title="题", day=DAY)
+    composed = compose(session, content, day=DAY)
     return task(session, content, composed, children=(), model="m", budget=budget)
 
 
@@ -62,7 +62,7 @@ def test_a_prompt_holds_title_members_facts_with_quotes_and_what_must_be_kept():
     item = task_of(*CHAIN, *OPPOSED)
     ((role, text),) = item.request.messages
     assert role == "user"
-    assert "主题：题" in text
+    assert "主题：硅料" in text
     assert all(f"{handle}｜" in text for handle in item.facts)
     assert len(item.opposed) == 1
     assert f"- {item.opposed[0][0]} 与 {item.opposed[0][1]}" in text
@@ -70,7 +70,7 @@ def test_a_prompt_holds_title_members_facts_with_quotes_and_what_must_be_kept():
 
 def test_the_same_facts_in_any_order_are_the_same_prompt():
     session, content = content_of(*CHAIN)
-    composed = compose(session, content, title="题", day=DAY)
+    composed = compose(session, content, day=DAY)
     orders = (content.facts, content.facts[::-1], content.facts[1:])
     keys = [
         task(session, replace(content, facts=facts), composed, children=(), model="m", budget=3000).key
@@ -103,7 +103,7 @@ def test_a_line_break_in_a_quote_cannot_start_a_line_of_its_own():
     item = task(
         session,
         replace(content, facts=(fact,)),
-        compose(session, content, title="题\n\n要求：", day=DAY),
+        compose(session, content, day=DAY),
         children=(),
         model="m",
         budget=3000,
@@ -127,7 +127,7 @@ def test_a_reply_that_cites_is_taken_with_the_ids_of_its_facts():
     assert summary.lines[0].text == "概要：电池片是组件的上游。"
     assert summary.lines[0].facts == (item.facts["F1"].id,)
     assert any(line.text == "产业链：硅料是硅片的上游。" for line in summary.lines)
-    assert any(line.text.startswith("上游：") for line in summary.lines)  # roles are read off the graph
+    assert any(line.text.startswith("下游：") for line in summary.lines)  # stages are read off the graph
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_a_plan_counts_what_a_run_would_ask_and_changes_nothing(base: Store, tmp
 def test_a_reply_that_fails_is_replaced_by_the_composed_one_and_not_asked_for_again(base: Store, tmp_path: Path):
     week, _ = run_with(base, tmp_path / "r.jsonl", lambda _: "{}")
     assert len(week.refused) == len(week.run.communities)
-    assert all(any("产业链：" in line.text for line in c.summary.lines) for c in week.run.communities)
+    assert all(any("下游：" in line.text for line in c.summary.lines) for c in week.run.communities)
     again, server = run_with(base, tmp_path / "other.jsonl", obedient)
     assert (server.bodies, again.run) == ([], week.run)
 

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 from kg.graph import cache as archive
 from kg.graph.snapshot import Snapshot
 from kg.interop.dumping import dump
-from kg.interop.rows import importing
-from kg.interop.rows.claims import Claims
-from kg.interop.rows.importing import Import
+from kg.interop.imports import rows
+from kg.interop.imports.rows import FieldReader, RowImport
 from kg.judgement import Judgement, Verdict
 from kg.model import Community, Run
 from kg.relations import vocabulary
 from kg.store.open import open_store
-from kg.store.sqlite import bulk as sqlite_bulk
 from kg.store.sqlite.schema import STEPS
 from tests.contracts.readings import BYD, CATL, LITHIUM, READ, day, denied, fact, reading, reported
 
@@ -128,9 +126,9 @@ def _read_files(store: Store, base: Path) -> None:
 
 
 def _import(store: Store, base: Path) -> None:
-    """Import the rows of an existing graph, read by a process of its own."""
-    importing.WORTH_A_PROCESS, sqlite_bulk.ROWS_AT_ONCE = 0, 200
-    Import("jsonl", Claims(vocabulary()), READ).run(base.parent.parent / _ROWS, store, refuse=print)
+    """Import the rows of an existing graph."""
+    rows.ROWS = 200
+    RowImport("jsonl", FieldReader(vocabulary()), READ).run(base.parent.parent / _ROWS, store, refuse=print)
 
 
 WORKS: dict[str, Callable[[Store], None]] = {
@@ -152,12 +150,12 @@ def prepare(work: str, base: Path) -> None:
             body = f"宁德时代向特斯拉供应磷酸铁锂电池。硅料价格下跌推动光伏组件价格下降。2024年出货{number}GWh。\n"
             (folder / f"{number}.md").write_text(head + body * 12, encoding="utf-8")
     elif work == "import":
-        rows = (
+        lines = (
             f'{{"subject":"公司{number % 90}","subject_kind":"company","relation":"uses","object":"产品{number % 700}",'
             f'"object_kind":"product","published_on":"2025-{1 + number // 250:02}-{1 + number % 25:02}"}}\n'
             for number in range(3000)
         )
-        (base.parent.parent / _ROWS).write_text("".join(rows), encoding="utf-8")
+        (base.parent.parent / _ROWS).write_text("".join(lines), encoding="utf-8")
     elif work != "insertion":
         filled(base)
     if work == "migration":

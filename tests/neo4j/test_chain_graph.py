@@ -12,8 +12,7 @@ import pytest
 
 from kg.errors import QuestionError
 from kg.interop.copying import copy
-from kg.interop.rows.claims import Claims
-from kg.interop.rows.importing import Import
+from kg.interop.imports.rows import FieldReader, RowImport
 from kg.query.session import QuerySession
 from kg.query.walks.chain import chain
 from kg.query.walks.impact import causes, impact
@@ -40,7 +39,7 @@ pytestmark = [
 def bases(neo4j_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Store]]:
     path = tmp_path_factory.mktemp("chains") / "kb.liantu"
     with pytest.MonkeyPatch.context() as patch, closing(open_store(path, create=True)) as local:
-        Import("ickg25", Claims(vocabulary()), READ).run(ICKG25, local, refuse=lambda _: None)
+        RowImport("ickg25", FieldReader(vocabulary()), READ).run(ICKG25, local, refuse=lambda _: None)
         opened = emptied(neo4j_server, patch)
         served = next(opened)
         copy(local, served)

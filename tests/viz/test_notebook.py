@@ -1,9 +1,12 @@
+"""The pyvis export: nothing from elsewhere, a legend, namesakes told apart."""
+
 from __future__ import annotations
 
 import re
 
 from kg.service.base import KnowledgeBase
-from tests.kg.query.world import filled, solar
+from tests.kg.query.world import claim, filled, paper, solar
+from viz import notebook
 from viz.notebook import html_of, pyvis_of
 
 
@@ -17,5 +20,21 @@ def test_a_pyvis_page_loads_nothing_and_is_the_same_each_time():
     assert [(node["x"], node["y"]) for node in pyvis_of(found).nodes] == [(n["x"], n["y"]) for n in network.nodes]
 
 
-def test_what_is_no_picture_has_no_page():
+def test_a_legend_names_the_kinds_that_are_drawn():
+    html = pyvis_of(KnowledgeBase(filled(solar())).chain("光伏").elements()).generate_html()
+    legend = html[html.index("<body>") :][:3000]
+    assert all(f">{name}</span>" in legend for name in ("公司", "产品", "行业"))
+    assert ">人物</span>" not in legend
+
+
+def test_namesakes_say_which_is_which():
+    coal = (claim("industry:煤炭", "upstream_of", "product:火电"), claim("product:煤炭", "upstream_of", "product:火电"))
+    base = KnowledgeBase(filled([paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(coal)))]))
+    labels = {node["label"] for node in pyvis_of(base.profile("火电").elements()).nodes}
+    assert {"煤炭（行业）", "煤炭（产品）"} <= labels
+
+
+def test_what_is_no_picture_has_no_page(monkeypatch):
     assert html_of(object()) == ""
+    monkeypatch.setattr(notebook, "find_spec", lambda _: None)
+    assert html_of(KnowledgeBase(filled(solar())).chain("光伏")) == ""

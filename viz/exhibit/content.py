@@ -6,31 +6,34 @@ from collections import Counter, defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from pypinyin import Style, lazy_pinyin
+from pypinyin import lazy_pinyin
 
+from kg.messages.words import LANGUAGES, word
 from kg.model import Kind
 from kg.query.browse.stats import stats
 from kg.query.pictures import places_of
 from kg.query.session import QuerySession
-from kg.query.themes.biography import title_of
+from kg.query.themes.biography import name_of, title_of
 from kg.query.themes.listing import standing
 from viz.exhibit.packing import FactHistories, Packing, Part, day_number, is_measured, short_id
-from viz.exhibit.pictures import picture_of, wire
-from viz.wording import LANGUAGES, word
+from viz.exhibit.pictures import picture_key, picture_of, wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kg.model import Community, Fact, Run, SummaryLine, ThemeEvent
-    from kg.store.port import Store, View
+    from kg.query.pictures import Picture
+    from kg.store.port import DocumentHead, Store, View
+    from viz.exhibit.pictures import Shown
 
 _LINKS_PER_PART, _FIGURES_PER_PART, _TEXT_PER_PART = 4_000, 4_000, 1_000_000
 _NAMES_EACH: Final = 8
-_LINES_EACH: Final = 5
+_LINES_EACH: Final = 20
 _CITED: Final = 2
 _RUNS_KEPT: Final = 6
 _PICTURED: Final = 500  # best connected names whose answers are packed, for each view
 _PICTURES_PER_PART: Final = 100
+_AROUND: Final = 200  # characters kept before and after a quote
 _VIEWS: Final = {
     "chain": frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.COMPANY}),
     "factor": frozenset({Kind.INDICATOR, Kind.EVENT, Kind.POLICY, Kind.PRODUCT, Kind.INDUSTRY, Kind.COMPANY}),
@@ -40,32 +43,66 @@ _VIEWS: Final = {
 class ExhibitContent:
     """The content of one state of a base as of its latest day.
 
-    The view stays open while this is used; `min_confidence` is the threshold that the pages start with.
+    The view stays open while this is used; `min_confidence` is the threshold that the pages start with. `shown` is the
+    answer that they open at; with `alone` there is nothing but that answer and the quotes behind it.
     """
 
-    def __init__(self, store: Store, view: View, *, min_confidence: float) -> None:
+    def __init__(
+        self, store: Store, view: View, *, min_confidence: float, shown: Shown | None = None, alone: bool = False
+    ) -> None:
         self._view, self._threshold = view, min_confidence
+        self._shown, self._alone = shown, shown if alone else None
         self._kept: dict[int, Part] = {}
         self.packing = Packing(store, view)
 
     @cached_property
     def meta(self) -> Part:
         """What every page needs first: counts, days, publishers, vocabulary, samples, days of runs."""
-        session = self._session
-        described = stats(session)
+        described = None if self._alone else stats(self._session)
         per_day = Counter(head.published_on for head in self.packing.heads.values())
-        publishers = Counter(head.publisher for head in self.packing.heads.values() if head.publisher)
+        publishers = Counter(head.publisher for head in self.heads.values() if head.publisher)
+        facts = sum(count for _, count in described.facts) + described.below if described else len(self.facts)
         return {
-            "documents": described.documents,
-            "facts": sum(count for _, count in described.facts) + described.below,
+            "documents": len(self.heads),
+            "facts": facts,
             "days": [[day_number(day), per_day[day]] for day in self.packing.days],
             "publishers": sorted(publishers.items(), key=lambda row: (-row[1], row[0])),
-            "topics": [[entity.id, entity.name, entity.kind.value] for entity in described.names],
+            "topics": [[each.id, each.name, each.kind.value] for each in (described.names if described else ())],
             "relations": [self._relation(name) for name in self.packing.words.relations],
-            "kinds": {kind: [word(kind, lang) for lang in LANGUAGES] for kind in self.packing.words.kinds},
+            "kinds": {kind: [word(f"kind.{kind}", lang) for lang in LANGUAGES] for kind in self.packing.words.kinds},
             "threshold": self._threshold,
-            "runs": [day_number(run.as_of) for run in self._view.runs()],
+            "runs": [day_number(run.as_of) for run in self._runs()],
+            "title": self._shown.title if self._shown else "",
+            "start": self._shown.address if self._shown else "",
+            "alone": self._alone is not None,
         }
+
+    @cached_property
+    def facts(self) -> list[Fact]:
+        """The facts that are packed, by subject: all, or what the one answer rests on, its rivals included."""
+        found = self._view.facts() if self._alone is None else self.packing.complete(self._needed(self._alone))
+        return sorted(found, key=lambda fact: (fact.subject, fact.id))
+
+    def _needed(self, shown: Shown) -> Iterator[Fact]:
+        """Yield the facts around what an answer is about, those between all that it shows, and those that it cites."""
+        topics = set(shown.ids)
+        for fact in self.packing.around(topics | shown.members):
+            ends = {fact.subject, fact.object}
+            if ends & topics or ends <= shown.members:
+                yield fact
+        if shown.facts:
+            yield from self._view.facts(ids=shown.facts)
+
+    @cached_property
+    def heads(self) -> dict[str, DocumentHead]:
+        """The documents that are packed by id, by day: all, or those that the one answer cites."""
+        if self._alone is None:
+            return self.packing.heads
+        cited = {item.document for fact in self.facts for item in fact.evidence}
+        return {identity: head for identity, head in self.packing.heads.items() if identity in cited}
+
+    def _runs(self) -> Iterable[Run]:
+        return self._view.runs() if self._alone is None or self._alone.view == "theme" else ()
 
     @cached_property
     def _session(self) -> QuerySession:
@@ -94,7 +131,7 @@ class ExhibitContent:
 
     def parts(self) -> Iterator[tuple[str, Part, set[str]]]:
         """Yield all facts in parts: name, part, and the entities in it; links before figures, by subject."""
-        facts = sorted(self._view.facts(), key=lambda fact: (fact.subject, fact.id))
+        facts = self.facts
         histories = FactHistories(facts, self.packing.words)
         measured = [is_measured(fact, self.packing.words) for fact in facts]
         for measures, size in ((False, _LINKS_PER_PART), (True, _FIGURES_PER_PART)):
@@ -106,22 +143,32 @@ class ExhibitContent:
 
     def pictures(self) -> Iterator[tuple[str, Part]]:
         """Yield the answers about the best connected names in parts: name, and pictures by view and id."""
+        found: Part = {}
+        number = 0
+        for key, picture in self._answers():
+            found[key] = wire(picture)
+            if len(found) == _PICTURES_PER_PART:
+                yield f"pictures-{number}", found
+                found, number = {}, number + 1
+        if found:
+            yield f"pictures-{number}", found
+
+    def _answers(self) -> Iterator[tuple[str, Picture]]:
+        """Yield the pictures that are packed by key: of the answer that the pages open at, and of the main names."""
+        given = self._shown.pictures if self._shown else {}
+        yield from given.items()
+        if self._alone:
+            return
         graph = self._session.graph
         ids = [(entity.id, entity.kind) for entity in self._view.entities()]
         rows = [(identity, kind, row) for identity, kind in ids if (row := self._session.index(identity)) is not None]
         ranked = sorted(rows, key=lambda each: (-graph.degree(each[2]), each[0]))
-        found: Part = {}
-        number = 0
         for view, kinds in _VIEWS.items():
             for identity in [identity for identity, kind, _ in ranked if kind in kinds][:_PICTURED]:
-                picture = picture_of(self._session, view, [identity])
+                key = picture_key(view, [identity])
+                picture = None if key in given else picture_of(self._session, view, [identity])
                 if picture is not None and picture.links:
-                    found[f"{view} {identity}"] = wire(picture)
-                if len(found) == _PICTURES_PER_PART:
-                    yield f"pictures-{number}", found
-                    found, number = {}, number + 1
-        if found:
-            yield f"pictures-{number}", found
+                    yield key, picture
 
     def index(self, parts: Sequence[tuple[str, set[str]]], pictures: dict[str, int]) -> Part:
         """Return all entities with facts for the search, each with the parts to load, and where each answer is."""
@@ -130,7 +177,7 @@ class ExhibitContent:
             for entity in ends:
                 touched[entity].append(number)
         degree, since = Counter[str](), dict[str, int]()
-        for fact in self._view.facts():
+        for fact in self.facts:
             day = day_number(fact.published_on)
             sure = fact.confidence >= self._threshold and not fact.superseded_by
             for end in (fact.subject, fact.object):
@@ -138,10 +185,11 @@ class ExhibitContent:
                 since[end] = min(day, since.get(end, day))
         ids = sorted(touched, key=lambda entity: (-degree[entity], entity))
         entities = self.packing.entities(ids)
+        syllables = [_pinyin(name) for name in entities["name"]]
         return {
             "entities": entities,
-            "initials": [_pinyin(name, Style.FIRST_LETTER) for name in entities["name"]],
-            "pinyin": [_pinyin(name, Style.NORMAL) for name in entities["name"]],
+            "initials": ["".join(spelled[:1] for spelled in each) for each in syllables],
+            "pinyin": ["".join(each) for each in syllables],
             "degree": [degree[entity] for entity in ids],
             "since": [since[entity] for entity in ids],
             "parts": [touched[entity] for entity in ids],
@@ -149,14 +197,19 @@ class ExhibitContent:
             "pictures": pictures,
         }
 
-    def texts(self) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield the stored texts in parts, by day."""
-        part: dict[str, str] = {}
+    def texts(self) -> Iterator[tuple[str, Part]]:
+        """Yield the stored texts in parts, by day; of one answer the stretches around its quotes."""
+        quoted: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for fact in self.facts if self._alone else ():
+            for item in fact.evidence:
+                quoted[item.document].append((item.start, item.end))
+        part: Part = {}
         size = number = 0
-        for identity in self.packing.heads:
+        for identity in self.heads:
             document = self._view.document(identity)
-            part[identity] = document.text if document else ""
-            size += len(part[identity])
+            text = document.text if document else ""
+            part[identity] = _stretches(text, quoted[identity]) if self._alone else text
+            size += len(text)
             if size >= _TEXT_PER_PART:
                 yield f"texts-{number}", part
                 part, size, number = {}, 0, number + 1
@@ -165,7 +218,7 @@ class ExhibitContent:
 
     def documents(self, places: dict[str, int]) -> Part:
         """Return the list of documents by day; `places` says in which part the text of each is."""
-        heads = list(self.packing.heads.values())
+        heads = list(self.heads.values())
         return {
             "id": [head.id for head in heads],
             "title": [head.title for head in heads],
@@ -188,20 +241,20 @@ class ExhibitContent:
 
     def runs(self) -> Iterator[tuple[str, Part]]:
         """Yield all weekly runs."""
-        for run in self._view.runs():
+        for run in self._runs():
             yield f"run-{day_number(run.as_of)}", self._run(run)
 
     def _run(self, run: Run) -> Part:
-        members = sorted({member for community in run.communities for member in community.members})
+        communities = [community for community in run.communities if self._is_shown(community.id)]
+        events = [event for event in run.events if self._is_shown(event.theme)]
+        members = sorted({member for community in communities for member in community.members})
         place = {member: index for index, member in enumerate(members)}
         lines = [
-            line
-            for item in run.communities
-            for line in (*_summary(item)[:_LINES_EACH], *item.changes[1 : _LINES_EACH + 1])
+            line for item in communities for line in (*_summary(item)[:_LINES_EACH], *item.changes[1 : _LINES_EACH + 1])
         ]
         holds = standing(self._view, lines)
         cited = {fact for line in holds for fact in line.facts[:_CITED]} | {
-            fact for each in run.events for fact in each.facts[:_CITED]
+            fact for each in events for fact in each.facts[:_CITED]
         }
         facts = sorted(self._view.facts(ids=cited), key=lambda fact: fact.id) if cited else []
 
@@ -221,25 +274,32 @@ class ExhibitContent:
                     "lines": cited_lines(_summary(item)[:_LINES_EACH]),
                     "news": cited_lines(item.changes[1 : _LINES_EACH + 1]),
                 }
-                for item in run.communities
+                for item in communities
             ],
-            "events": [_event(event) for event in run.events],
+            "events": [_event(event) for event in events],
             "records": self.packing.part(facts),
         }
+
+    def _is_shown(self, theme: str) -> bool:
+        return self._alone is None or theme in self._alone.ids
 
     def lives(self) -> Part:
         """Return the names, sizes and events of every theme over all runs."""
         found: dict[str, Part] = {}
-        for run in self._view.runs():
+        for run in self._runs():
             day = day_number(run.as_of)
             for item in run.communities:
                 life = found.setdefault(item.id, {"names": [], "sizes": [], "events": []})
                 life["sizes"].append([day, len(item.members)])
-                if [name for _, name in life["names"][-1:]] != [title_of(item)]:
-                    life["names"].append([day, title_of(item)])
+                if [name for _, name in life["names"][-1:]] != [name_of(item)]:
+                    life["names"].append([day, name_of(item)])
             for event in run.events:
                 life = found.setdefault(event.theme, {"names": [[day, event.name]], "sizes": [], "events": []})
                 life["events"].append([day, *_event(event)])
+        if self._alone:
+            own = [found[theme]["events"] for theme in self._alone.ids if theme in found]
+            met = {other for events in own for event in events for other in event[6]}
+            found = {theme: life for theme, life in found.items() if theme in met or self._is_shown(theme)}
         ends = {member for life in found.values() for event in life["events"] for member in (*event[7], *event[8])}
         return {"themes": found, "entities": self.packing.entities(sorted(ends))}
 
@@ -258,5 +318,18 @@ def _ends(facts: Iterable[Fact]) -> set[str]:
     return {end for fact in facts for end in (fact.subject, fact.object)}
 
 
-def _pinyin(name: str, style: Style) -> str:
-    return "" if name.isascii() else "".join(lazy_pinyin(name, style=style)).casefold()
+def _stretches(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, str]]:
+    """Return the parts of a text around some spans, each with where it begins; those that overlap are one."""
+    bounds: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        wide = (max(0, start - _AROUND), end + _AROUND)
+        if bounds and wide[0] <= bounds[-1][1]:
+            before = bounds.pop()
+            wide = (before[0], max(before[1], wide[1]))
+        bounds.append(wide)
+    return [(start, text[start:end]) for start, end in bounds]
+
+
+def _pinyin(name: str) -> list[str]:
+    """Return the syllables of a name and its other letters, each alone; none of a name without Chinese letters."""
+    return [] if name.isascii() else [each.casefold() for each in lazy_pinyin(name, errors=list)]

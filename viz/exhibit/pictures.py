@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from kg.errors import UnknownName
 from kg.model import Polarity
@@ -13,7 +15,7 @@ from kg.query.walks.relate import relate
 from viz.exhibit.packing import short_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kg.query.answers import Link
     from kg.query.session import QuerySession
@@ -21,6 +23,69 @@ if TYPE_CHECKING:
 VERSION: Final = 1
 HOPS: Final = 3
 DEPTH: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An answer that an exhibit opens at.
+
+    Attributes:
+        view: the view of the explorer, `home` for none in particular.
+        title: what the page is called.
+        ids: what the answer is about.
+        members: the entities that it shows; the facts between them belong to it.
+        facts: the ids of further facts that it cites.
+        pictures: its pictures by key (`picture_key`).
+        query: what else the address says, such as `fall=1`.
+    """
+
+    view: str
+    title: str = ""
+    ids: tuple[str, ...] = ()
+    members: frozenset[str] = frozenset()
+    facts: frozenset[str] = frozenset()
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    query: str = ""
+
+    @property
+    def address(self) -> str:
+        """The address of the answer within the pages."""
+        path = "" if self.view == "home" else "/".join([self.view, *(quote(each, safe="") for each in self.ids)])
+        return f"#/{path}" + (f"?{self.query}" if self.query else "")
+
+
+def picture_key(view: str, ids: Sequence[str], direction: int = 1) -> str:
+    """Return the key of a packed picture."""
+    return " ".join([view, *ids, *(["down"] if direction < 0 else [])])
+
+
+def shown_in(pictures: Mapping[str, Picture], view: str, *, query: str = "") -> Shown:
+    """Return the answer that some pictures of one view are of; the first is the one that is opened."""
+    members = {
+        item.entity.id: item.entity.name
+        for picture in pictures.values()
+        for column in picture.columns
+        for section in column.sections
+        for item in section.items
+    }
+    facts = {fact.id for picture in pictures.values() for link in picture.links for fact in link.facts}
+    first = next(iter(pictures.values()))
+    title = " ↔ ".join(members.get(topic, topic) for topic in first.topics)
+    return Shown(view, title, first.topics, frozenset(members), frozenset(facts), pictures, query)
+
+
+def factor_shown(session: QuerySession, name: str, direction: int) -> Shown:
+    """Return the answer to what moves a factor and what it moves, with that of the opposite move beside it.
+
+    Raises:
+        UnknownName: when the name is unknown in the view.
+    """
+    pictures = {}
+    for sign in (direction, -direction):
+        effects = impact(session, name, sign, hops=HOPS)
+        picture = factor_picture(causes(session, name, sign, hops=HOPS), effects)
+        pictures[picture_key("factor", picture.topics, effects.direction)] = picture
+    return shown_in(pictures, "factor", query="fall=1" if next(iter(pictures)).endswith(" down") else "")
 
 
 def picture_of(
@@ -88,4 +153,5 @@ def wire(picture: Picture) -> dict[str, Any]:
 def _link(link: Link, place: dict[str, int]) -> list[Any]:
     denied = link.facts[0].polarity is Polarity.NEGATIVE
     facts = [short_id(fact.id) for fact in link.facts]
-    return [place[link.source], link.relation, place[link.target], link.sign, int(denied), link.weight, facts]
+    ends = [place[link.source], link.relation, place[link.target], link.sign]
+    return [*ends, int(denied), link.weight, facts, int(link.weak)]

@@ -39,9 +39,13 @@ _CONDITION_END = re.compile(
     "(?:以上|以下|左右)?(?:(?:之?后|以后|时(?!间))(?!续|期|市)|的(?:企业|公司|个股|厂商|品牌|标的|基金|产品|品种)(?:有|共|占|数量|达|为))"
 )
 _DAY = re.compile(r"20\d\d年\d{1,2}月\d{1,2}日")
+_OF_SOME = re.compile("[%成]的$")
+_CHART = re.compile(r"(?:-?\d+\.\d+%){3}")  # the labels of a chart in flattened text
+_GROWTH = re.compile("增速|[增降涨跌]幅")
+_GOES_ON = re.compile("，?再[^，。；\\d]{0,4}[至到]")
 _BOUND = re.compile("[≥≤<>＜＞] ?$")
 _AMOUNTS = _PHRASES["amounts"]
-_BUSINESS = re.compile(r"(?:的)?业务")
+_BUSINESS = re.compile(r"(?:的|自营|自有|其他|核心|主营)?业务")
 _WHOLE_INDUSTRY = re.compile(r"行业|市场|全国|板块|产业")
 _BARE_PRICE = re.compile("(?:平均)?(?:单价|均价|价格)")
 _BARE_SHARE = re.compile("(?:(?:国内|全球)?市场)?(?:份额|占有率)|市占率")
@@ -93,13 +97,13 @@ def _compares_with_other_thing(figure: Figure) -> bool:
 
 
 def _may_belong_to_heading_company(figure: Figure) -> bool:
-    """Product sales below a heading or label with a company may be the company's or the industry's."""
+    """Product sales below a company's heading or label, or behind its figures, may be its own or the industry's."""
     measurement, annotated = figure.measurement, figure.annotated
-    if (
-        not annotated.company_scope
-        or measurement.subject.kind == Kind.COMPANY
-        or places_in(measurement.scope, annotated.refs)
-    ):
+    before = figure.before if figure.joined else None
+    continues = before is not None and before.measurement.subject.kind == Kind.COMPANY
+    under = annotated.subject is not None and annotated.subject.kind == Kind.COMPANY
+    own_place = measurement.scope in annotated.text and places_in(measurement.scope, annotated.refs)
+    if not (annotated.company_scope or continues or under) or measurement.subject.kind == Kind.COMPANY or own_place:
         return False
     name = measurement.indicator.name
     is_company_figure = (measurement.indicator.about and name.endswith(COMPANY_HEADS)) or name in COMPANY_INDICATORS
@@ -128,6 +132,11 @@ def _is_condition(figure: Figure) -> bool:
     """「渗透率超过20%后，增速放缓」 and 「市值≥100亿元的公司」 state conditions, not measurements."""
     text, quantity = figure.annotated.text, figure.quantity
     return _CONDITION_END.match(text, quantity.end) is not None or _BOUND.search(text[: quantity.start]) is not None
+
+
+def _is_midway(figure: Figure) -> bool:
+    """「2025-2027年渗透率从10%提升至50%，再到80%」: 50% is of none of the named years."""
+    return _GOES_ON.match(figure.annotated.text, figure.quantity.end) is not None
 
 
 def _subject_is_guessed(figure: Figure) -> bool:
@@ -159,8 +168,9 @@ def _is_named_in_bracket(figure: Figure) -> bool:
 
 
 def _is_trade_price(figure: Figure) -> bool:
-    """「出口量250万台；均价69美元」 is the export price."""
-    return figure.traded and _BARE_PRICE.match(figure.clause) is not None
+    """「出口量250万台；均价69美元」 is the export price, and a month's exports date no other price."""
+    other = figure.dated is None and figure.measurement.indicator.name.endswith("价格")
+    return figure.traded and (other or _BARE_PRICE.match(figure.clause) is not None)
 
 
 def _share_holder_is_unstated(figure: Figure) -> bool:
@@ -188,12 +198,16 @@ def _counts_something_else(figure: Figure) -> bool:
 def _is_running_head(figure: Figure) -> bool:
     """「某某证券2021年5月12日公司2020年收入…」: a broker and a day are the running head of a flattened page."""
     subject, text = figure.measurement.subject, figure.annotated.text
+    if _CHART.search(text):
+        return True
     return subject.name.endswith("证券") and subject.end > 0 and _DAY.match(text, subject.end) is not None
 
 
 def _is_of_a_sample(figure: Figure) -> bool:
     """「样本医院销售额3.84亿元」 are sales of a drug in these hospitals."""
     measurement, text = figure.measurement, figure.annotated.text
+    if measurement.subject.start > 0 and _OF_SOME.search(text, 0, measurement.subject.start):
+        return True  # 「14%的药店销售额下降25%」
     sold = measurement.indicator.name.endswith(("销售额", "销售规模", "销售金额", "用药金额"))
     return sold and measurement.subject.start > 0 and text.endswith("样本", 0, measurement.subject.start)
 
@@ -287,8 +301,12 @@ def _is_trade_in_goods(figure: Figure) -> bool:
 
 
 def _is_change_of_growth_rate(figure: Figure) -> bool:
-    """「营收同比-2.5%，较2023年下降3.0个百分点」: the second is a change of the growth rate, not of revenue."""
-    return figure.quantity.unit in ("pct", "bp") and _AMOUNTS.search(figure.measurement.indicator.name) is not None
+    """「营收同比-2.5%，较2023年下降3.0个百分点」, 「余额同比-0.8%，降幅收窄0.5个百分点」: growth changed."""
+    if figure.quantity.unit not in {"pct", "bp"}:
+        return False
+    indicator, text = figure.measurement.indicator, figure.annotated.text
+    begin = max(indicator.end, clause_start(text, figure.quantity.start))
+    return bool(_AMOUNTS.search(indicator.name) or _GROWTH.search(text, begin, figure.quantity.start))
 
 
 REASONS = (
@@ -312,6 +330,7 @@ REASONS = (
     _is_named_in_bracket,
     _label_is_partial,
     _is_condition,
+    _is_midway,
     _whole_is_unstated,
     _measured_thing_is_unstated,
     _is_trade_in_goods,

@@ -72,6 +72,7 @@ class Figure:
     listed: bool
     traded: bool = False  # the previous figure measured imports or exports
     before: PreviousMeasurement | None = None  # last measurement of the previous sentence
+    joined: bool = False  # the previous sentence ended with a semicolon
     clause: str = field(init=False)  # text from the last punctuation mark to the number
 
     def __post_init__(self) -> None:

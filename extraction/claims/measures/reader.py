@@ -283,7 +283,7 @@ class MetricReader:
         dated, stated = figure_period(annotated, measurement.indicator, quantity)
         valid = period or stated
         doubtful = is_doubtful(
-            Figure(annotated, measurement, quantity, dated, valid, listed, self._traded, self._before)
+            Figure(annotated, measurement, quantity, dated, valid, listed, self._traded, self._before, self._joined)
         )
         self._traded = _TRADE.search(indicator.name) is not None or (self._traded and doubtful)
         return Claim(

@@ -38,6 +38,7 @@ _FAR = frozenset("，。；：（）|")  # marks between a company and what its 
 _PHRASES = phrases("relations/precedence")
 _MOVERS, _NO_FIRM, _REGULATOR, _SIDE = (_PHRASES[name] for name in ("movers", "no_firm", "regulator", "side"))
 _IS_INPUT, _IS_BOUGHT, _OWN_VERB = (_PHRASES[name] for name in ("is_input", "is_bought", "own_verb"))
+_MOVES, _RIVALS, _LONGER, _NOTES_LIST = (_PHRASES[name] for name in ("moves", "rivals", "longer", "notes_list"))
 _LISTED_AS = re.compile(r"(?:上游|中游|下游|终端)[^，。；：]{0,6}?(?:为|是|包括)[^，。；：]*$")
 _UP, _MIDDLE = 0, 1  # sides, from the first
 _TRADES = frozenset({"supplies", "competes_with"})
@@ -77,6 +78,7 @@ def settled(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
 
     Where another reader agrees with a frame, the frame's claim becomes surer.
     """
+    rows = [(_in_full(claim, sentence.text), sentence) for claim, sentence in rows]
     read = _read(rows)
     agreed: dict[int, Claim] = {}
     named = [row for row in rows if not _has_no_firm(row[0])]
@@ -106,6 +108,19 @@ def _read(rows: Iterable[ClaimRow]) -> _Document:
         elif claim.reader == PATTERNS and claim.relation in _MAKES and claim.object.start >= 0:
             here.makes[pair[0]].add(pair[1])
     return found
+
+
+def _in_full(claim: Claim, text: str) -> Claim:
+    """Return a maker's claim with its product in full: 「TOPCon整线设备」 is no TOPCon."""
+    product = claim.object
+    found = _LONGER.match(text, product.end) if claim.relation in _MAKES and product.start >= 0 else None
+    if found is None or product.kind not in (Kind.PRODUCT, Kind.INDUSTRY):
+        return claim
+    name = product.name + found[0]
+    whole = structs.replace(
+        product, entity=entity_id(Kind.PRODUCT, name), kind=Kind.PRODUCT, name=name, end=found.end(), about="", owner=""
+    )
+    return structs.replace(claim, object=whole, end=max(claim.end, found.end()))
 
 
 def _has_no_firm(claim: Claim) -> bool:
@@ -205,10 +220,38 @@ def _is_not_its_own(claim: Claim, sentence: AnnotatedSentence, here: _Read) -> b
         return True
     if _is_bought_or_listed(claim, text) or ((low.start < 0 or apart) and _is_anothers(claim, text)):
         return True
+    if _is_elsewhere(claim, sentence) if claim.object.start < 0 else _is_of_others(claim, sentence):
+        return True
     own = here.makes.get(claim.subject.entity, set())
     if not own or claim.object.entity in own:
         return False
+    if any(text.startswith(each.partition(":")[2], claim.object.start) for each in own if claim.object.start >= 0):
+        return True  # 「主营铝边框」 is no 铝
     return apart if low.start >= 0 else not any(claim.object.name in heading for heading in sentence.heading)
+
+
+def _is_elsewhere(claim: Claim, sentence: AnnotatedSentence) -> bool:
+    """Whether a product is made that its sentence does not name, or stands only in the title above a note's list."""
+    ending = claim.object.name[-2:]
+    if claim.subject.start < 0 or ending in sentence.text or any(ending in heading for heading in sentence.heading):
+        return False
+    return claim.relation == "produces" or (not sentence.heading and bool(_NOTES_LIST.match(sentence.text)))
+
+
+def _is_of_others(claim: Claim, sentence: AnnotatedSentence) -> bool:
+    """Whether the clause of a product begins with another company, sets it against a rival, or moves the company.
+
+    In 「甲公司供应乙料，丙公司供应丁料」 and 「丁料扩产带动甲公司订单增长」 甲 makes no 丁料.
+    """
+    text, subject, product = sentence.text, claim.subject, claim.object
+    if subject.start > product.start:
+        between = text[product.end : subject.start]
+        return _FAR.isdisjoint(between) and bool(_MOVES.search(between))
+    begin = max(text.rfind(mark, 0, product.start) for mark in "，；。") + 1
+    first = next((ref for ref in sentence.refs if ref.start == begin and ref.kind is Kind.COMPANY), None)
+    if 0 <= subject.end < begin and first is not None and first.entity != subject.entity:
+        return True
+    return text[product.start - 1 : product.start] == "与" and bool(_RIVALS.match(text, product.end))
 
 
 def _is_bought_or_listed(claim: Claim, text: str) -> bool:

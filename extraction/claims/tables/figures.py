@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -55,7 +56,8 @@ if TYPE_CHECKING:
     from kg.text.table_rows import PlacedRow
 
 _LABEL_COLUMNS = 2  # columns whose cells may name periods
-_PER_SHARE = ("EPS", "DPS", "BPS", "股价", "目标价", "收盘价")
+_QUOTED = ("股价", "目标价", "收盘价")
+_PER_SHARE = ("EPS", "DPS", "BPS", *_QUOTED)
 _UNIT_HEAD = re.compile("(?:计量|数量|金额)?单位|[Uu]nits?")
 _PHRASES = phrases("tables/figures")
 _CHANGE_ROW = _PHRASES["change_row"]
@@ -116,13 +118,16 @@ class TableReader:
         labels = [*captions, *rows[0].cells, *(cell for row in rows[1:] for cell in row.cells[:_LABEL_COLUMNS])]
         read = self._labels.read(labels, document, company)
         heads = spread_indicators([read(text) for text in rows[0].cells])
-        layout = _Layout(document, rows, heads, read, caption_label([read(text) for text in captions]), company)
+        caption = caption_label([read(text) for text in captions])
+        if heads[0].bare and heads[0].period and not caption.periods:
+            caption = structs.replace(caption, periods=(heads[0].period,))  # 2025Q1 | 营收 | 不良率
+        layout = _Layout(document, rows, heads, read, caption, company)
         yield from consistent(list(self._cells(layout)), rows)
 
     def _cells(self, layout: _Layout) -> Iterator[RowClaim | Problem]:
         """Read the cells by the layout of the table."""
         heads, timed = layout.heads[1:], layout.column_of_periods()
-        dated = [head.period is not None and head.measured is None for head in heads]
+        dated = [head.period is not None and head.measured is None for head in heads if not head.change]
         if timed == 0:
             yield from self._by_row_of_period(layout)
         elif sum(dated) >= max(2, len(dated) - 1) or all(dated):
@@ -148,8 +153,8 @@ class TableReader:
                 continue
             change = "yoy" if _CHANGE_ROW.fullmatch(label.text.replace(" ", "")) else ""
             measured = last.measured if change and last else self._row_measurement(label, corner, name)
-            if measured is None or not measured.subject.entity or _TOTAL.search(label.text):
-                last = None  # the owner is unknown
+            if measured is None or not measured.subject.entity or label.periods or _TOTAL.search(label.text):
+                last = None  # the owner is unknown, or the label has a period of its own: 新增装机（1-5月）
                 continue
             company = layout.company
             if section and company is not None and measured.subject.entity == company.entity:
@@ -158,14 +163,28 @@ class TableReader:
                 measured = structs.replace(measured, scope=title.place)  # 国内海缆市场规模测算: its rows are 国内 too
             if units is not None and units < len(row.cells) and not label.unit:
                 label = _with_unit(label, row.cells[units])
-            above = [label, *([corner or title, heads[0], title] if self._inherits(measured, corner, title) else [])]
+            above = [label, *self._inherited(measured, corner, [corner or title, heads[0], title])]
             named = label if change else structs.replace(label, measured=measured)
             last = last if change else named
-            for head, (start, _, text) in zip(heads[1:], row.placed[1:], strict=False):
-                if head.period is None or head.measured is not None:
-                    continue
-                figure = structs.replace(head, measured=measured)
-                yield from self._cell(layout, row, (start, text), figure, [above[0], head, *above[1:]], change)
+            yield from self._cells_of_row(layout, row, measured, above, change)
+
+    def _cells_of_row(
+        self, layout: _Layout, row: PlacedRow, measured: Measurement, labels: list[TableLabel], change: str
+    ) -> Iterator[RowClaim | Problem]:
+        """Read the cells of one indicator; a column of growth (2023 | 2024 | 同比) is of the latest period."""
+        heads = layout.heads
+        latest = max(range(1, len(heads)), key=lambda at: _ends(heads[at]))
+        for at, (head, (start, _, text)) in enumerate(zip(heads, row.placed, strict=False)):
+            if at == 0 or head.measured is not None or not (head.period or head.change):
+                continue
+            how: str | None = change
+            if head.period is None:
+                plain = all(each.bare or each.change for each in heads[1:at]) and read_amount(row.cells[latest])
+                how = _change_kind(head.change, heads[latest].period) if plain else None
+                how = None if change or self._is_rate(measured.indicator) else how
+            if how is not None:
+                figure = structs.replace(head if head.period else heads[latest], measured=measured)
+                yield from self._cell(layout, row, (start, text), figure, [labels[0], head, *labels[1:]], how)
 
     def _row_measurement(
         self, label: TableLabel, corner: TableLabel | None, subject: EntityMention | None
@@ -191,7 +210,7 @@ class TableReader:
                     continue
                 change = _change_kind(head.change, label.period) if head.change else ""
                 figure = structs.replace(last, period=label.period, forecast=label.forecast, fiscal=label.fiscal)
-                inherited = [layout.caption] if self._inherits(last.measured, None, layout.caption) else []
+                inherited = self._inherited(last.measured, None, [layout.caption])
                 if change is not None:
                     yield from self._cell(layout, row, (start, text), figure, [head, *inherited], change)
 
@@ -218,7 +237,7 @@ class TableReader:
                     continue
                 change = _change_kind(head.change, last.period) if head.change else ""
                 if change is not None:
-                    inherited = [title] if self._inherits(last.measured, None, title) else []
+                    inherited = self._inherited(last.measured, None, [title])
                     yield from self._cell(layout, row, (start, text), last, [head, *inherited], change)
 
     def _column_figure(
@@ -290,9 +309,9 @@ class TableReader:
             qualifiers=(("scope", head.measured.scope),) if head.measured.scope else (),
             valid=head.period,
             confidence=_BASE_CONFIDENCE * (1 + head.measured.subject.score) / 2 if certain else DOUBTFUL,
-            modality=cell_modality(head.period, layout.document.published_on, estimated=head.forecast),
         )
-        yield RowClaim(claim, as_sentence(layout.document, row), start)
+        modality = cell_modality(claim, head.period, layout.document.published_on, estimated=head.forecast)
+        yield RowClaim(structs.replace(claim, modality=modality), as_sentence(layout.document, row), start)
 
     def _unit(
         self, amount: CellAmount, measured: Measurement, labels: Sequence[TableLabel], change: str
@@ -316,22 +335,28 @@ class TableReader:
         counted = found.scale and not {"currency", "price"} & set(self._units_of(measured.indicator))  # DAU（百万）
         return found if found.unit or counted else "has no unit in its cell, row, column or title"
 
-    def _inherits(self, measured: Measurement, corner: TableLabel | None, title: TableLabel) -> bool:
-        """Return whether the unit of the corner or title suits a row: 百万元 suits no margin, multiple or EPS."""
-        name = measured.indicator.name
+    def _inherited(self, measured: Measurement, corner: TableLabel | None, above: list[TableLabel]) -> list[TableLabel]:
+        """Return the labels above whose unit suits a row: 百万元 suits no margin or multiple, and EPS are in its 元."""
+        name, title = measured.indicator.name, above[-1]
         if name.startswith("每股") or name.endswith(_PER_SHARE):
-            return False
+            money = [label for label in above if label.unit and unit_kind(label.unit.unit) == "currency"]
+            plain = [structs.replace(label, unit=AmountUnit(label.unit.unit)) for label in money if label.unit]
+            return [] if name.endswith(_QUOTED) else plain
         if corner is not None:
-            return True
+            return above
         units = self._units_of(measured.indicator)
         if title.unit is not None and title.unit.unit and unit_kind(title.unit.unit) != "currency":
-            return unit_kind(title.unit.unit) in units
-        return "currency" in units and "ratio" not in units
+            return above if unit_kind(title.unit.unit) in units else []
+        return above if "currency" in units and "ratio" not in units else []
 
     def _units_of(self, indicator: EntityMention) -> Sequence[str]:
         """Return the unit kinds of an indicator, for a new one those of its head."""
         by_end = (units for name, units in self._heads.items() if indicator.name.endswith(name))
         return self._units.get(indicator.entity) or next(by_end, ())
+
+    def _is_rate(self, indicator: EntityMention) -> bool:
+        """Return whether a change of an indicator in % is ambiguous: of points or of the rate."""
+        return indicator.name.endswith("率") or "percent" in self._units_of(indicator)
 
     def _default_unit(self, indicator: EntityMention) -> str:
         """Return the only possible unit of an indicator, such as 倍 for a price-earnings ratio."""
@@ -372,6 +397,11 @@ def _with_unit(label: TableLabel, stated: str) -> TableLabel:
 def _is_other(head: TableLabel, last: TableLabel) -> bool:
     """Return whether a column is neither the last indicator nor a change of it."""
     return head is not last and not (head.change and head.measured is None)
+
+
+def _ends(head: TableLabel) -> date:
+    """Return when the period of a column that is only a period ends."""
+    return (head.period.end if head.period and head.bare else None) or date.min
 
 
 def _change_kind(how: str, period: Period | None) -> str | None:

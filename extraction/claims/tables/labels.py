@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from extraction.claims.measures.measurement import DOUBTFUL, Measurement
 from extraction.claims.measures.reader import qualified_indicator
-from extraction.claims.measures.words import LONGEST_SCOPE, PLACES, VAGUE
+from extraction.claims.measures.words import COMPANY_HEADS, LONGEST_SCOPE, PLACES, VAGUE
 from extraction.claims.tables.cells import without_notes
 from extraction.dating.policy import reported_week, shift_to_reported_week, stated_dates
 from extraction.quantities.label_units import AmountUnit, unit_of
@@ -44,6 +44,10 @@ _YEAR_OF = _PHRASES["year_of"]
 _ABBREVIATIONS = (  # only in heads; ambiguous in sentences
     (re.compile("年内|今年以来|年初以来"), "年初至今"),
     (re.compile("(?<![A-Za-z])EPS(?![A-Za-z])"), "每股收益"),
+    (re.compile("(?:全面)?(?:摊薄|稀释|基本)的?(?=每股|EPS)"), ""),
+    (re.compile("^(?i:total |operating |net )?(?i:revenues?|sales)$"), "营业收入"),
+    (re.compile("^(?i:net (?:profit|income))$"), "净利润"),
+    (re.compile("^(?i:gross (?:profit )?margin)$"), "毛利率"),
     (re.compile("归属于?母公司(?:股东|所有者)?的?净利润?"), "归母净利润"),
 )
 _NUMBERED = _PHRASES["numbered"]
@@ -290,12 +294,16 @@ def _account_for_words(
         return structs.replace(measured, indicator=named, confidence=max(measured.confidence, _UNSTATED_CONFIDENCE))
     if len(rest) == 1:
         return None  # 高镍 is not 镍
+    # 商品煤产量 in the report of a company is its own, or that of all
+    company = annotated.subject
+    of_company = company is not None and company.kind == Kind.COMPANY and subject.kind == Kind.PRODUCT
+    of_company = of_company and indicator.name.endswith((*COMPANY_HEADS, "价格")) and not (rest or measured.scope)
     vague = indicator.name.endswith(VAGUE) if owned else indicator.name in _BARE
     return structs.replace(
         measured,
         indicator=indicator,
         scope=(rest + measured.scope)[:LONGEST_SCOPE],
-        confidence=DOUBTFUL if vague else max(measured.confidence, _UNSTATED_CONFIDENCE),
+        confidence=DOUBTFUL if vague or of_company else max(measured.confidence, _UNSTATED_CONFIDENCE),
     )
 
 

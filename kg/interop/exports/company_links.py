@@ -9,6 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from kg.model import Kind, Polarity
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,16 +21,8 @@ LINK_COLUMNS = (
     "relation seller seller_code buyer buyer_code product share:number stage state since:day last_seen:day",
     "disclosed_by certainty confidence:number sources:whole sentence document day:day",
 )
-RELATIONS = (
-    "supplies",
-    "subsidiary_of",
-    "holds_stake_in",
-    "acquires",
-    "invests_in",
-    "merges_with",
-    "partners_with",
-    "competes_with",
-)  # seller and buyer are the subject and the object of the others
+# Seller and buyer are the subject and the object of relations that are no sales.
+RELATIONS = tuple(relation.name for relation in vocabulary().relations.values() if relation.company_link)
 _FIRMS = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
 _STATES = {Polarity.POSITIVE: "active", Polarity.NEGATIVE: "denied"}
 

@@ -70,7 +70,7 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
     found = Retriever(session, asked).find()
     told, graph = composed(session, asked)
     lines = [line for line in told if line.citations or not line.indent]
-    dated = [sentence for sentence in found if sentence.dated and not _is_turned(asked, sentence)]
+    dated = [sentence for sentence in found if sentence.dated and not _is_turned(session, asked, sentence)]
     chosen = _beside(dated) if dated and dated[0].decision >= _ANSWERS else []
     if asked.operation == "compare" and (sides := _sides(session, asked)):
         chosen = [*sides, *(each for each in chosen if each not in sides)]
@@ -136,9 +136,9 @@ def _beside(found: Sequence[ScoredSentence]) -> list[ScoredSentence]:
     return [found[0], *(each for each in found[1:] if each.probability >= _RELATED and each.decision >= least)]
 
 
-def _is_turned(asked: Understood, sentence: ScoredSentence) -> bool:
+def _is_turned(session: QuerySession, asked: Understood, sentence: ScoredSentence) -> bool:
     """Whether a sentence is about the other end of a supply: who sells to X where X's customers are asked for."""
-    if asked.aspect is None or asked.aspect.relation != "supplies" or len(asked.entities) != 1:
+    if asked.aspect is None or asked.aspect.relation not in session.words.of_role("supply") or len(asked.entities) != 1:
         return False
     spellings = next((term.spellings for term in asked.terms if term.entity == asked.entities[0].id), ())
     pattern = _BUYS if asked.aspect.subject else _SELLS

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from kg.query.ask.understand import Understood
 
 _PATHS, _AFFECTED, _STAGES, _FACTS, _MEMBERS = 6, 12, 8, 14, 40
-_LISTS = frozenset({"supplies", "competes_with", "holds_stake_in", "subsidiary_of"})
 _SHORT = 2  # links of a path that answers how two things are related
 _SPEAKS = 0.17  # probability that a quote speaks of what is asked
 _WORDED = frozenset({"views", "causes", "impact", "path", "definition", "rank"})  # no figure alone answers these
@@ -77,7 +76,7 @@ def _lookup(session: QuerySession, asked: Understood) -> Composed:
     aspect = asked.aspect
     assert aspect is not None
     topic = asked.entities[0]
-    if aspect.relation == "supplies" and topic.kind is Kind.PRODUCT:
+    if session.words[aspect.relation].role == "supply" and topic.kind is Kind.PRODUCT:
         return _traded(session, topic)
     profile = profile_of(session, topic)
     others = [term for term in asked.terms if term.entity != topic.id and not aspect.asks.search(term.word)]
@@ -103,7 +102,7 @@ def _lookup(session: QuerySession, asked: Understood) -> Composed:
     for *_, link in sorted(wanted, key=lambda row: row[:-1]):
         once.setdefault(link.target if aspect.subject else link.source, link)
     lines, links = [], []
-    listed_whole = aspect.relation in _LISTS  # who supplies whom is stated: a list is given with all its members
+    listed_whole = session.words[aspect.relation].whole
     for link in list(once.values())[: _MEMBERS if listed_whole else _FACTS]:
         line = AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1)
         if listed_whole or _speaks_of(asked, line):
@@ -116,8 +115,8 @@ def _lookup(session: QuerySession, asked: Understood) -> Composed:
 
 def _traded(session: QuerySession, goods: Entity) -> Composed:
     """Return who supplies a product to whom: of each seller, the surest first."""
-    stated = (fact for fact in session.view.facts(relation="supplies") if not fact.superseded_by)
-    makers = {fact.subject for fact in session.confident(session.view.facts(relation="produces", object=goods.id))}
+    stated = (fact for fact in session.facts_of("supply") if not fact.superseded_by)
+    makers = {fact.subject for fact in session.confident(session.facts_of("makes", target=goods.id))}
     names = {goods.name, *(alias.name for alias in goods.aliases)}
     sold = [fact for fact in stated if _sells(fact, names, makers)]
     links: dict[tuple[str, str], list[Fact]] = {}
@@ -253,7 +252,7 @@ def _ratings(session: QuerySession, asked: Understood) -> Composed:
     company = next((entity for entity in asked.entities if entity.codes), None)
     if company is None:
         return _NONE
-    facts = session.confident(session.view.facts(relation="rates", object=company.id))
+    facts = session.confident(session.facts_of("rating", target=company.id))
     newest = sorted(facts, key=lambda fact: (-fact.last_published_on.toordinal(), fact.id))
     houses: dict[str, list[Fact]] = {}
     for fact in newest:

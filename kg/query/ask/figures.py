@@ -73,7 +73,7 @@ def _subjects(session: QuerySession, asked: Understood) -> dict[str, Entity]:
 def _hits(
     session: QuerySession, asked: Understood, subject: Entity, measures: Sequence[QuestionTerm], indicators: set[str]
 ) -> list[_Hit]:
-    facts = [fact for fact in session.view.facts(subject=subject.id, relation="reports") if not fact.superseded_by]
+    facts = [fact for fact in session.facts_of("figure", subject=subject.id) if not fact.superseded_by]
     out = []
     for fact in session.confident(facts):
         match = _match(session, fact, subject, measures)

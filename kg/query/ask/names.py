@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import rjieba
-from pypinyin import lazy_pinyin
 from rapidfuzz.distance import Levenshtein
 
 from kg.model import Kind
@@ -114,7 +113,7 @@ def _misspelt(session: QuerySession, free: str) -> Iterator[tuple[Named, str]]:
     companies = sorted(each for each in names if _CHINESE.fullmatch(each[0]))
     for match in _LATIN.finditer(free.lower()):
         written = match[0].replace(" ", "")
-        near = {entity_id for name, entity_id in companies if written in _sounds(name)}
+        near = {entity_id for name, entity_id in companies if written in sounds(name)}
         if named := _only(session, match.start(), match.end(), near):
             yield named, match[0]
             return
@@ -125,7 +124,7 @@ def _misspelt(session: QuerySession, free: str) -> Iterator[tuple[Named, str]]:
     for start, end in _stretches(free):
         written = free[start:end]
         alike = by_letter[len(written), 0, written[0]] | by_letter[len(written), -1, written[-1]]
-        near = {entity_id for name, entity_id in alike if _sounds(name)[0] == _sounds(written)[0]}
+        near = {entity_id for name, entity_id in alike if sounds(name)[0] == sounds(written)[0]}
         if not near and len(written) >= _SHORTEST_MISSPELT:
             near = {entity_id for name, entity_id in alike if _one_letter_off(name, written)}
         if (written, next(iter(near), "")) in names:
@@ -136,8 +135,10 @@ def _misspelt(session: QuerySession, free: str) -> Iterator[tuple[Named, str]]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _sounds(name: str) -> tuple[str, ...]:
+def sounds(name: str) -> tuple[str, ...]:
     """Return a name in pinyin, and of a longer one its initials: gzmt."""
+    from pypinyin import lazy_pinyin  # noqa: PLC0415 -- takes 0.2 s, which most questions do not need
+
     syllables = lazy_pinyin(name)
     initials = ["".join(syllable[0] for syllable in syllables)] if len(syllables) >= _SHORTEST_MISSPELT else []
     return ("".join(syllables), *initials)

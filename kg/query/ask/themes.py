@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from kg.messages.words import noted, word
 from kg.query.answers import AnswerLine
-from kg.query.themes.biography import biography, title_of
+from kg.query.themes.biography import biography, name_of, title_of
+from kg.query.themes.listing import facts_inside
 from kg.query.wording import claim_text, flow
 
 if TYPE_CHECKING:
@@ -37,13 +38,13 @@ def theme_lines(session: QuerySession, entities: Sequence[Entity], today: date) 
 
 
 def _named(run: Run, entities: Sequence[Entity]) -> Community | None:
-    """Return the largest coarse theme whose title has the first entity's name, at its head if possible."""
+    """Return the theme that goes by the first entity's name, else the largest coarse one whose title has it."""
     name = entities[0].name
     ranked = []
     for community in run.communities:
-        parts = _PART.split(title_of(community))
-        if community.level == 0 and name in parts:
-            ranked.append((parts[0] != name, -len(community.members), community.id, community))
+        other = name_of(community) != name
+        if not other or (community.level == 0 and name in _PART.split(title_of(community))):
+            ranked.append((other, community.level, -len(community.members), community.id, community))
     return min(ranked)[-1] if ranked else None
 
 
@@ -60,7 +61,7 @@ def _of_the_week(session: QuerySession, run: Run, today: date) -> list[AnswerLin
     for theme in hot[:_THEMES]:
         best = max(news[theme], key=lambda fact: (fact.confidence, fact.witnesses, fact.id))
         count = {"count": len(news[theme]), "usual": f"{usual[theme]:.1f}"}
-        parts = (word("week.theme", session.lang, name=title_of(themes[theme]), **count), *_became(session, theme, run))
+        parts = (word("week.theme", session.lang, name=name_of(themes[theme]), **count), *_became(session, theme, run))
         text = f"{flow(parts, session.lang)}{word('colon', session.lang)}{claim_text(session, best)}"
         lines.append(AnswerLine(text, tuple(session.citations([best], 1)), 1))
     return lines
@@ -70,23 +71,10 @@ def _news(
     session: QuerySession, themes: Iterable[Community], today: date
 ) -> tuple[dict[str, list[Fact]], Counter[str]]:
     """Return the facts inside each theme that were first published in the last week, and how many in those before."""
-    theme_of = {member: community.id for community in themes for member in community.members}
-    news: dict[str, list[Fact]] = defaultdict(list)
-    before: Counter[str] = Counter()
-    recent = [
-        fact
-        for fact in session.view.facts()
-        if not fact.superseded_by
-        and today - fact.published_on < (_WEEKS_BEFORE + 1) * _WEEK
-        and theme_of.get(fact.subject, "") == theme_of.get(fact.object)
-    ]
-    for fact in session.confident(recent):
-        theme = theme_of[fact.subject]
-        if today - fact.published_on < _WEEK:
-            news[theme].append(fact)
-        else:
-            before[theme] += 1
-    return news, before
+    found = facts_inside(session, themes, today - (_WEEKS_BEFORE + 1) * _WEEK, today)
+    news = {theme: [fact for fact in facts if today - fact.published_on < _WEEK] for theme, facts in found.items()}
+    before = Counter({theme: len(facts) - len(news[theme]) for theme, facts in found.items()})
+    return {theme: facts for theme, facts in news.items() if facts}, before
 
 
 def _became(session: QuerySession, theme: str, run: Run) -> Iterable[str]:
@@ -104,7 +92,7 @@ def _life(session: QuerySession, theme: Community, today: date) -> list[AnswerLi
     if not facts:
         return []
     days = {"first": facts[0].published_on, "last": facts[-1].last_published_on}
-    head = word("life.title", lang, name=title_of(theme), size=len(theme.members), **days)
+    head = word("life.title", lang, name=name_of(theme), size=len(theme.members), **days)
     lines = [AnswerLine(head), AnswerLine(word("life.began", lang)), _fact_line(session, facts[0])]
     turns = [_chapter_line(session, each, facts) for each in biography(session, theme.id).episodes[-_EPISODES:]]
     if any(line.citations for line in turns):

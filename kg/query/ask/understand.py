@@ -9,13 +9,12 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 import rjieba
-from pypinyin import lazy_pinyin
 
 from kg.dating.reader import read_dates
 from kg.model import Kind
 from kg.period import Period
 from kg.query.ask.lexicon import lexicon
-from kg.query.ask.names import find_names
+from kg.query.ask.names import find_names, sounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,6 +45,7 @@ _COUNT = re.compile(
 _WORDED = frozenset({"views", "causes", "impact", "path", "chain", "relate", "definition", "themes", "history"})
 _HOW_MUCH = re.compile(r"多少|几[个家台条万亿元块倍成]|how (?:much|many)")
 _NOUNS = frozenset({"n", "nz", "ng", "j"})  # 锑 of 锑价
+_LATIN_WORD = re.compile("[A-Za-z]{2,}")
 _ENDINGS = "得了过着股们票类"
 _NAMING_KINDS = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
 
@@ -263,8 +263,11 @@ def _stem(word: str) -> str:
 
 def _unspelled(rest: str, entities: Sequence[Entity]) -> str:
     """Drop the pinyin of names that stand in the question as well."""
-    sounds = "".join("".join(lazy_pinyin(entity.name)) for entity in entities)
-    return re.sub("[A-Za-z]{2,}", lambda match: "，" if match[0].lower() in sounds else match[0], rest)
+
+    def repeats(match: re.Match[str]) -> bool:
+        return any(match[0].lower() in sounds(entity.name)[0] for entity in entities)
+
+    return _LATIN_WORD.sub(lambda match: "，" if repeats(match) else match[0], rest)
 
 
 def _is_content(asked: str) -> bool:

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from kg.errors import KgError
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -39,22 +40,11 @@ COLUMNS: Mapping[str, Mapping[str, ColumnKind]] = {
     "passages": _columns(_PASSAGES),
     "entities": _columns(_ENTITIES),
 }
+_WAYS: Mapping[str, Literal["in", "out"]] = {"subject": "out", "object": "in"}
 STEPS: Mapping[str, tuple[str, Literal["in", "out", "both"]]] = {
-    "suppliers": ("supplies", "in"),
-    "customers": ("supplies", "out"),
-    "products": ("produces", "out"),
-    "makers": ("produces", "in"),
-    "inputs": ("uses", "out"),
-    "users": ("uses", "in"),
-    "upstream": ("upstream_of", "in"),
-    "downstream": ("upstream_of", "out"),
-    "holders": ("holds_stake_in", "in"),
-    "holdings": ("holds_stake_in", "out"),
-    "parents": ("subsidiary_of", "out"),
-    "subsidiaries": ("subsidiary_of", "in"),
-    "competitors": ("competes_with", "both"),
-    "substitutes": ("substitutes_for", "both"),
-    "figures": ("reports", "out"),
+    name: (relation.name, "both" if len({*relation.frames.values()}) < len(relation.frames) else _WAYS[end])
+    for relation in vocabulary().relations.values()
+    for end, name in relation.frames.items()
 }
 """Steps from an entity by name: the relation, and whether the entity is its object (`in`) or its subject (`out`)."""
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pypinyin import lazy_pinyin
-
 from kg.ids import normal_name
 from kg.query.plain import Answer
 from kg.query.resolve import candidates, degree_of, near_names
@@ -45,6 +43,8 @@ class NameIndex:
     @cached_property
     def _pinyin(self) -> list[tuple[str, str, str, str]]:
         """First letters and syllables of Chinese names: 通威股份 → twgf, tongweigufen."""
+        from pypinyin import lazy_pinyin  # noqa: PLC0415 -- takes 0.2 s, which most questions do not need
+
         chinese = ((name, entity) for _, name, entity in self._names if not name.isascii())
         spelled = ((lazy_pinyin(name), name, entity) for name, entity in chinese)
         return [

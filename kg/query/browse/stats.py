@@ -11,6 +11,7 @@ import numpy as np
 from kg.messages.words import word
 from kg.model import Kind
 from kg.query.plain import Answer
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,15 +26,7 @@ if TYPE_CHECKING:
 _MAIN = {Kind.COMPANY: 8, Kind.INDUSTRY: 6, Kind.PRODUCT: 8}
 _PUBLISHERS = 5
 _RANKED = 2000  # entities among which the main names are looked for
-# Relations of the sample questions (question.* of words.yaml), and the end that most facts of it share.
-_QUESTIONS = {
-    "upstream_of": "object",
-    "produces": "object",
-    "supplies": "subject",
-    "reports": "subject",
-    "affects": "object",
-    "belongs_to": "object",
-}
+_QUESTIONS = {relation.name: relation.sample for relation in vocabulary().relations.values() if relation.sample}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +65,9 @@ def stats(session: QuerySession) -> BaseStats:
                 f"question.{relation}",
                 session.lang,
                 name=session.name(end),
-                indicator=session.name(other).removeprefix(session.name(end)) if relation == "reports" else "",
+                indicator=session.name(other).removeprefix(session.name(end))
+                if session.words[relation].role == "figure"
+                else "",
             )
             for relation, (end, other) in counted.examples.items()
         ),

@@ -30,8 +30,10 @@ _SOFT = re.compile(
 _COMMON = frozenset(
     "american general united first national international global best old western southern northern new bank".split()  # noqa: SIM905 -- words read best as words
 )
+_NO_TICKERS = frozenset("us uk eu fy rd it pe ev ai ar ap".split())  # noqa: SIM905 -- words read best as words
 _JOINING = frozenset({"and", "the", "of"})
 _POSSESSIVE = re.compile("['’]s\\b")
+_SCRIPTS = re.compile(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z\d])|(?<=[A-Za-z\d])(?=[\u4e00-\u9fff])")
 _ALIKE = 92  # ratio of two spellings of one name
 _NEAR = 90  # ratio of a name and a part of the question
 _LEAST_NAME = 5  # letters of a name that may be misspelt, or written without blanks
@@ -81,7 +83,8 @@ class FilingIndex:
 
     def companies(self, question: str) -> dict[int, float]:
         """Return the groups that a question names, with how surely; those much less sure than the best are left out."""
-        plain = f" {company_key(_POSSESSIVE.sub('', question))} "
+        apart = _SCRIPTS.sub(" ", _POSSESSIVE.sub("", question))  # 列出Verizon
+        plain = f" {company_key(apart)} "
         spoken = {word.casefold() for word in re.findall(r"\b[A-Z]{2,5}\b", question)}
         found = {group: score for group in self._names if (score := self._score(group, plain, spoken))}
         best = max(found.values(), default=0.0)
@@ -102,7 +105,8 @@ class FilingIndex:
         for name in self._names[group]:
             longer = len(name) / 1000
             squeezed = name.replace(" ", "")
-            if f" {name} " in plain or name in spoken or (not name.isascii() and name in plain):
+            written = f" {name} " in plain and not (name.isalpha() and name.isascii() and len(name) < _TICKER)
+            if written or name in spoken or (not name.isascii() and name in plain):
                 best = max(best, _EXACT + longer)
             elif len(name) >= _LEAST_NAME and squeezed in tokens:
                 best = max(best, _COMPACT + longer)
@@ -205,7 +209,7 @@ def _names_of(filing: Filing) -> Iterator[str]:
         yield "".join(word[0] for word in words).casefold()
     for code in filing.codes:
         ticker = code.partition(".")[0].casefold()
-        if len(ticker) >= _TICKER:
+        if len(ticker) >= _TICKER or (ticker.isalpha() and ticker not in _NO_TICKERS and len(ticker) == _TICKER - 1):
             yield ticker
 
 

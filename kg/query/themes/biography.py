@@ -61,8 +61,8 @@ def biographies(session: QuerySession, theme_ids: Collection[str]) -> dict[str, 
         for community in run.communities:
             if community.id in names:
                 sizes[community.id].append((run.as_of, len(community.members)))
-                if [name for _, name in names[community.id][-1:]] != [title_of(community)]:
-                    names[community.id].append((run.as_of, title_of(community)))
+                if [name for _, name in names[community.id][-1:]] != [name_of(community)]:
+                    names[community.id].append((run.as_of, name_of(community)))
         for event in run.events:
             if event.theme in by_theme:
                 by_theme[event.theme].append((run.as_of, event))
@@ -102,10 +102,15 @@ def title_of(community: Community) -> str:
     return community.summary.title if community.summary else community.id
 
 
+def name_of(community: Community) -> str:
+    """Return the name in a theme's title; what happened follows it: 固态电池：设备订单放量."""
+    return title_of(community).partition("：")[0]
+
+
 def titles_of(run: Run) -> dict[str, str]:
     """Return what the themes of a run are called, those that ended in it too."""
     ended = {event.theme: event.name for event in run.events}
-    return ended | {community.id: title_of(community) for community in run.communities}
+    return ended | {community.id: name_of(community) for community in run.communities}
 
 
 def _cited(session: QuerySession, facts: Sequence[Fact]) -> Iterable[Citation]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kg.messages.words import word
-from kg.query.themes.biography import ThemeChapter, episodes, title_of, titles_of
+from kg.query.themes.biography import ThemeChapter, episodes, name_of, titles_of
 from kg.query.themes.listing import NoRun, standing
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def changes(session: QuerySession, since: date, *, level: int = 0) -> ChangesAns
     changed = [
         ThemeChange(
             id=theme,
-            name=title_of(now[theme]) if theme in now else titles.get(theme, theme),
-            name_before=title_of(old[theme]) if theme in old else "",
+            name=name_of(now[theme]) if theme in now else titles.get(theme, theme),
+            name_before=name_of(old[theme]) if theme in old else "",
             size=len(now[theme].members) if theme in now else 0,
             size_before=len(old[theme].members) if theme in old else 0,
             episodes=tuple(episodes(session, by_theme.get(theme, []), titles)),
@@ -114,7 +114,7 @@ def _written(answer: ChangesAnswer, lang: Lang) -> Iterator[str]:
     yield word("changes.count", lang, weeks=len(answer.weeks), changed=changed, unchanged=answer.unchanged)
     for item in answer.themes:
         yield ""
-        yield f"## {_safe(item.name)}"
+        yield f"## {safe(item.name)}"
         yield ""
         yield word("changes.members", lang, id=item.id, before=item.size_before, now=item.size) + _named(item, lang)
         yield from _section(item.episodes)
@@ -123,15 +123,15 @@ def _written(answer: ChangesAnswer, lang: Lang) -> Iterator[str]:
 
 def _named(item: ThemeChange, lang: Lang) -> str:
     renamed = item.name_before and item.name_before != item.name
-    return word("changes.renamed", lang, name=_safe(item.name_before)) if renamed else ""
+    return word("changes.renamed", lang, name=safe(item.name_before)) if renamed else ""
 
 
 def _section(chapters: Iterable[ThemeChapter]) -> Iterator[str]:
     yield ""
     for episode in chapters:
-        yield f"- {episode.as_of} {_safe(episode.text)}"
+        yield f"- {episode.as_of} {safe(episode.text)}"
         for claim in episode.claims:
-            yield f"  - {_safe(claim)}"
+            yield f"  - {safe(claim)}"
 
 
 def _news(lines: Sequence[SummaryLine], lang: Lang) -> Iterator[str]:
@@ -140,15 +140,15 @@ def _news(lines: Sequence[SummaryLine], lang: Lang) -> Iterator[str]:
         yield word("changes.news", lang)
         yield ""
     for line in lines[:_NEWS_EACH]:
-        yield f"- {_safe(line.text)}"
+        yield f"- {safe(line.text)}"
     if len(lines) > _NEWS_EACH:
         yield word("changes.more", lang, count=len(lines) - _NEWS_EACH)
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
     r"""Return text on one line that Markdown reads as text.
 
-    >>> _safe("a*b <script>")
+    >>> safe("a*b <script>")
     'a\\*b \\<script\\>'
     """
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))

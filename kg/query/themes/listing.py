@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,10 @@ from kg.query.session import QuerySession
 from kg.query.themes.biography import biography
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import date
 
-    from kg.model import Community, SummaryLine
+    from kg.model import Community, Fact, SummaryLine
     from kg.store.port import View
 
 _STEPS_EACH = 12
@@ -75,6 +77,28 @@ def _supported(view: View, communities: Sequence[Community]) -> Iterator[Communi
             item.summary, lines=tuple(line for line in item.summary.lines if line in holds)
         )
         yield replace(item, summary=summary, changes=(*item.changes[:1], *news) if news else ())
+
+
+def facts_inside(
+    session: QuerySession, communities: Iterable[Community], since: date, until: date
+) -> dict[str, list[Fact]]:
+    """Return the shown facts of each theme, those between two members, first published after `since` and by `until`."""
+    themes_of: dict[str, set[str]] = defaultdict(set)
+    for community in communities:
+        for member in community.members:
+            themes_of[member].add(community.id)
+    found: dict[str, list[Fact]] = defaultdict(list)
+    recent = [
+        fact
+        for fact in session.view.facts()
+        if not fact.superseded_by
+        and since < fact.published_on <= until
+        and not themes_of[fact.subject].isdisjoint(themes_of[fact.object])
+    ]
+    for fact in session.confident(recent):
+        for theme_id in themes_of[fact.subject] & themes_of[fact.object]:
+            found[theme_id].append(fact)
+    return found
 
 
 def standing(view: View, lines: Sequence[SummaryLine]) -> set[SummaryLine]:

@@ -12,6 +12,7 @@ from kg.query.answers import ChainAnswer, Layer, Node, Stage
 from kg.query.resolve import candidates, resolve
 from kg.query.session import QuerySession, Step
 from kg.query.walks.topics import head_of
+from kg.relations import vocabulary
 from kg.text.homonyms import is_undecided
 
 if TYPE_CHECKING:
@@ -21,14 +22,15 @@ if TYPE_CHECKING:
     from kg.model import Entity
     from kg.store.port import View
 
-_FLOW = ("upstream_of", "part_of")
-_WITHIN = ("belongs_to",)
-_MAKERS = ("produces", "operates", "belongs_to")
+_FLOW = vocabulary().of_role("flow")
+_WITHIN = vocabulary().of_role("member")
+_MAKERS = vocabulary().of_role("makes", "member")
 _STAGE_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY})
 _TOPIC_KINDS = _STAGE_KINDS | {Kind.THEME}
 _BREADTH = 14  # strongest links followed from one node
 _COMPANIES = 8  # companies shown on one stage
 _DEEPEST = 4
+_MEMBERSHIP = 0.8  # weight of 「甲产业链包括乙」 beside 「甲产业链的上游为乙」, which says more
 _INPUTS = re.compile(r"(?:设备|材料|辅材|化学品|耗材|零部件)$")  # trades and things that others make things with
 _UNPLACED = 2  # after the sides -1, 0 and 1
 _SIDES = (-1, 0, 1, _UNPLACED)
@@ -95,7 +97,8 @@ def _sides(session: QuerySession, start: list[int], within: Mapping[int, float])
     for side, each in steps.items():
         for step in each:
             row = head(step.source if side < 0 else step.target)
-            if _is_stage(session, row) and step.weight > max(within.get(row, 0.0), found.get(row, (0.0, 0))[0]):
+            least = max(_MEMBERSHIP * within.get(row, 0.0), found.get(row, (0.0, 0))[0])
+            if _is_stage(session, row) and step.weight > least:
                 found[row] = step.weight, side
     return {row: side for row, (_, side) in found.items()}
 
@@ -125,7 +128,7 @@ def _walk(
 ) -> tuple[dict[int, int], list[Step]]:
     """Return how many flows away from the start each stage is that is not known yet, and the flows.
 
-    What may mean several things (铜箔) ends a chain: what else it goes into may be another one's.
+    What may mean several things (铜箔) ends a chain, and so does a trade that the goods go into: 铝 → 光伏 → 逆变器.
     """
     head = session.topics.head
     levels: dict[int, int] = {}
@@ -141,8 +144,13 @@ def _walk(
         steps += [step for step, _ in found]
         fresh = sorted({end for _, end in found} - set(levels) - set(known))
         levels |= dict.fromkeys(fresh, level)
-        frontier = [row for row in fresh if not is_undecided(session.name(session.id_of(row)))]
+        frontier = [row for row in fresh if _leads_on(session, row, direction)]
     return levels, steps
+
+
+def _leads_on(session: QuerySession, row: int, direction: Direction) -> bool:
+    is_trade = direction == "out" and session.graph.kinds[row] == Kind.INDUSTRY
+    return not is_trade and not is_undecided(session.name(session.id_of(row)))
 
 
 def _contradicted(session: QuerySession, steps: list[Step]) -> list[Step]:

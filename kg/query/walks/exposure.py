@@ -258,7 +258,7 @@ def _roles(session: QuerySession, thing: str) -> list[_Role]:
     found: list[_Role] = []
     name_of = session.name(thing)
     for name, relation in session.words.relations.items():
-        for end, role in relation.roles.items():
+        for end, role in relation.exposure.items():
             is_subject = end == "subject"
             far = session.view.facts(
                 relation=name, subject=None if is_subject else thing, object=thing if is_subject else None

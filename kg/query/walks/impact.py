@@ -13,6 +13,7 @@ from kg.query.resolve import factor, near_names, same_factor
 from kg.query.session import QuerySession, Step, spoken, subgraph
 from kg.query.walks.exposure import indicator_polarity, parties_of
 from kg.query.wording import said_of
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,11 +33,12 @@ _AGAINST = (
 
 
 _EACH = 8
+_EFFECT = vocabulary().of_role("effect")
 _ROLES = (
-    ("maker", ("produces", "operates", "belongs_to"), "in"),
-    ("upstream", ("upstream_of", "part_of"), "in"),
-    ("downstream", ("upstream_of", "part_of"), "out"),
-    ("user", ("uses",), "in"),
+    ("maker", vocabulary().of_role("makes", "member"), "in"),
+    ("upstream", vocabulary().of_role("flow"), "in"),
+    ("downstream", vocabulary().of_role("flow"), "out"),
+    ("user", vocabulary().of_role("use"), "in"),
 )
 
 
@@ -248,7 +250,7 @@ def _start(session: QuerySession, found: Sequence[Entity], *, forward: bool) -> 
     own = [*rows, *near]
     for group in ([*own, *gains],) if found[0].kind in _SUBJECTS else (own, prices):
         # As many as the walk follows: the strongest may be too unsure to be used.
-        steps = session.expand(sorted(set(group)), ("affects",), direction, limit=_BREADTH)
+        steps = session.expand(sorted(set(group)), _EFFECT, direction, limit=_BREADTH)
         moving = sorted({step.source if forward else step.target for step in steps})
         if moving:
             return rows, moving
@@ -272,7 +274,7 @@ def _walk(
     for _ in range(hops):
         edges: dict[int, list[Step]] = defaultdict(list)
         for step in session.expand(
-            sorted({walk.nodes[-1] for walk in beam}), ("affects",), "out" if forward else "in", limit=_BREADTH
+            sorted({walk.nodes[-1] for walk in beam}), _EFFECT, "out" if forward else "in", limit=_BREADTH
         ):
             edges[step.source if forward else step.target].append(step)
         grown = [

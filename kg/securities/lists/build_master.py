@@ -87,7 +87,7 @@ def build_rows(source: Path) -> list[tuple[str, str, str, str, str]]:
     for number, name, day in sorted(rows):
         moved = moved_number(number)
         issuer = _issuer_of_b_share(number, name, names) if number.startswith(("200", "900")) else None
-        code, target, owner = (ashare.format(text) if text else "" for text in (number, moved, issuer))
+        code, target, owner = (ashare.validate(text) if text else "" for text in (number, moved, issuer))
         found.append((code, name, day, target, owner))
     return found
 

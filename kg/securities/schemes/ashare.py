@@ -70,17 +70,3 @@ def validate(text: str) -> str:
     if suffix and suffix != exchange:
         raise InvalidCode(text, f"{number} belongs to {exchange}, not to {suffix}")
     return f"{number}.{exchange}"
-
-
-def is_valid(text: str) -> bool:
-    """Whether `validate` accepts the text."""
-    try:
-        validate(text)
-    except InvalidCode:
-        return False
-    return True
-
-
-def format(text: str) -> str:  # noqa: A001 - common interface of all schemes
-    """Return the code as printed in reports: `600519.SH`."""
-    return validate(text)

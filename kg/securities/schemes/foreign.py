@@ -40,17 +40,3 @@ def validate(text: str) -> str:
     if not re.fullmatch(EXCHANGES[suffix], number):
         raise InvalidCode(text, f"{number!r} is not in the format of {suffix} codes")
     return f"{number}.{suffix}"
-
-
-def is_valid(text: str) -> bool:
-    """Whether `validate` accepts the text."""
-    try:
-        validate(text)
-    except InvalidCode:
-        return False
-    return True
-
-
-def format(text: str) -> str:  # noqa: A001 - common interface of all schemes
-    """Return the code with its exchange: `005930.KS`."""
-    return validate(text)

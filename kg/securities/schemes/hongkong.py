@@ -49,8 +49,3 @@ def is_valid(text: str) -> bool:
     except InvalidCode:
         return False
     return True
-
-
-def format(text: str) -> str:  # noqa: A001 - common interface of all schemes
-    """Return the code as printed in mainland reports: `00700.HK`."""
-    return validate(text)

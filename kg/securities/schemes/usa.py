@@ -44,17 +44,3 @@ def validate(text: str) -> str:
     if not re.fullmatch(r"[A-Z]{1,5}(?:-[AB])?", ticker):
         raise InvalidCode(text, "a US ticker has one to five letters")
     return f"{ticker}.US"
-
-
-def is_valid(text: str) -> bool:
-    """Whether `validate` accepts the text."""
-    try:
-        validate(text)
-    except InvalidCode:
-        return False
-    return True
-
-
-def format(text: str) -> str:  # noqa: A001 - common interface of all schemes
-    """Return the ticker with its market: `AAPL.US`."""
-    return validate(text)

@@ -279,7 +279,8 @@ class JudgedView:
                 if containing in name
             }
         )
-        yield from merge((pair for pair in self._plain.names(containing) if pair[1] not in touched), judged)
+        stored = self._plain.names(containing)
+        yield from merge((pair for pair in stored if pair[1] not in touched), judged) if touched else stored
 
     def facts(
         self,

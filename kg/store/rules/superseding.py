@@ -20,6 +20,7 @@ import numpy as np
 
 from kg.model import Modality, Polarity
 from kg.period import since
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 # Different profit forecasts of two brokers are two opinions; only the same broker can replace its number.
 # A parent, a stake or a rating (whose subject is the speaker) is one state of the world, independent of the speaker.
-SPEAKER_BOUND = frozenset({"reports"})
+SPEAKER_BOUND = frozenset(vocabulary().of_role("figure"))
 _AT_ONCE = 5000  # facts
 UNNAMED = 0  # the number of an unknown speaker
 

@@ -138,19 +138,8 @@ def bare_entity(identity: str) -> Entity:
     Raises:
         ValueError: when the id has no known kind.
     """
-    kind, name = bare_name(identity)
-    return Entity(identity, kind, name)
-
-
-def bare_name(identity: str) -> tuple[Kind, str]:
-    """Return the kind and name of an entity implied by its id.
-
-    Raises:
-        ValueError: when the id has no known kind.
-    """
     prefix, _, name = identity.partition(":")
-    kind = _KINDS.get(prefix)
-    return kind or Kind(prefix), name or identity
+    return Entity(identity, _KINDS.get(prefix) or Kind(prefix), name or identity)
 
 
 _KINDS = {"sec": Kind.COMPANY, "org": Kind.COMPANY, **{kind.value: kind for kind in Kind}}

@@ -158,8 +158,7 @@ VERSION_5 = "UPDATE chunk SET record = json_insert(record, '$[9]', 'plain');"
 VERSION_6 = "UPDATE OR REPLACE profile_name SET folded = normal_name(name);"
 
 # Writers ensure that no two facts have the same id and claim, and `liantu check` verifies it; a UNIQUE index would be
-# larger, and it grows in random places. A bulk load into an empty database builds fact_id last, from sorted rows;
-# earlier versions left out all of these.
+# larger, and it grows in random places. Earlier versions built these after a bulk load, which may have been killed.
 INDEXES = {
     "fact_id": "CREATE INDEX IF NOT EXISTS fact_id ON fact (id)",
     "fact_negative": "CREATE INDEX IF NOT EXISTS fact_negative ON fact (subject, relation) WHERE negative",
@@ -267,25 +266,8 @@ STEPS = (
     *(VERSION_10, VERSION_11, VERSION_12, VERSION_13),
 )
 
-MERGED_AT, MERGED_AT_OF_LOAD = 4, 16  # segments
-_MERGE_AT = (
-    "INSERT INTO appearing (appearing, rank) VALUES ('automerge', ?)",
-    "INSERT INTO fact_end (fact_end, rank) VALUES ('automerge', ?)",
-)
-
-
-def merge_at(connection: sqlite3.Connection, segments: int) -> None:
-    """Set after how many segments of a level FTS5 merges them, for the full-text indexes that grow with facts.
-
-    SQLite's default is 4, with which a bulk load spends a tenth of its time merging the same words repeatedly. A load
-    that is killed leaves its setting behind; queries then search more segments.
-    """
-    for statement in _MERGE_AT:
-        connection.execute(statement, (segments,))
-
-
 def complete(connection: sqlite3.Connection) -> None:
-    """Build the indexes that a bulk load skipped, also after a load that was killed."""
+    """Build the indexes that a killed bulk load of an earlier version left out."""
     connection.execute("PRAGMA threads = 1")  # one additional thread for sorting
     for statement in INDEXES.values():
         connection.execute(statement)

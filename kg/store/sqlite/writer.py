@@ -13,8 +13,7 @@ from kg.store import codec
 from kg.store.rules.identities import examined
 from kg.store.rules.validated import prepare, utc
 from kg.store.sight import DAY_ROOM, first_key, microseconds
-from kg.store.sqlite import bulk as sqlite_bulk
-from kg.store.sqlite import journal, schema
+from kg.store.sqlite import journal
 from kg.store.sqlite.connections import keep_few_pages, let_log_grow, telling
 from kg.store.sqlite.schema import FACT_ENDS, PLACE_BITS, PLACE_ROOM
 from kg.store.word_search import terms
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from kg.judgement import Judgement
     from kg.model import Entity, Fact, Mention, Reading, Run
-    from kg.store.bulk.row_batch import RowBatch
     from kg.store.port import View
     from kg.store.rules.validated import Prepared, Profile
 
@@ -56,21 +54,6 @@ class SqliteWriter:
             _insert(connection, prepared)
             journal.note(connection, reading.document.id, parts=journal.content(prepared))
         return True
-
-    def load(self, row_batches: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, bool]]:
-        """Write row batches, many rows per transaction."""
-        with self._transaction() as connection:
-            loader = sqlite_bulk.Loader(connection)
-        try:
-            for group in sqlite_bulk.batches(row_batches, part=loader.part):
-                with self._transaction():
-                    new = loader.insert(group)
-                yield from zip(group, new, strict=True)
-        finally:
-            keep_few_pages(connection)
-            with self._transaction():
-                schema.complete(connection)
-                schema.merge_at(connection, schema.MERGED_AT)
 
     def remove(self, document_id: str) -> bool:
         """Remove a document and everything that only it states."""
@@ -212,7 +195,9 @@ def _insert_profiles(
         )
     select = "SELECT key FROM profile WHERE entity = ? AND implied = ? AND record = ?"
     keys = sorted({_column(connection, select, *row)[0] for row in rows})
-    sqlite_bulk.insert_appearances(connection, document, keys)
+    row = document, codec.dump(keys)
+    connection.execute("INSERT INTO appearance (document, profiles) VALUES (?, ?)", row)
+    connection.execute("INSERT INTO appearing (rowid, profiles) VALUES (?, ?)", row)
 
 
 def _names(entity: Entity) -> Iterator[tuple[str, int]]:

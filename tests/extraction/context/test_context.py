@@ -53,6 +53,7 @@ def understood(name: str) -> EntityMention:
         ("毛利率：持续改善。", None),
         # 碳酸锂A is another thing
         ("碳酸锂A：价格回落。", None),
+        ("碳酸锂 B2（80%，国产）：价格回落。", None),
     ],
 )
 def test_lead_ins(text, expected):

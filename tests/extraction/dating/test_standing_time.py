@@ -9,6 +9,7 @@ import pytest
 from extraction.dating.policy import as_of, carry_period, named_week, shift_to_reported_week
 from kg.dating.reader import find_periods
 from kg.period import week
+from tests.goldens.reports import read, report
 
 
 @pytest.mark.parametrize(
@@ -83,3 +84,29 @@ def test_a_sum_reported_last_is_not_what_the_next_item_goes_on_about():
 def test_a_day_in_brackets_dates_its_own_item_only():
     text = "2025年7月18日，纯碱价格为1300元；尿素（2025年7月10日）价格为1820元；"
     assert str(carry_period(text, find_periods(text, date(2025, 7, 28)), None)) == "2025-07-18"
+
+
+def test_a_heading_means_the_reported_week_too():
+    lines = ("# 一、本周市场表现", "截至7月25日收盘，本周电力板块下跌0.4%。", "各子行业中，光伏发电上涨1.06%。")
+    facts = read(report(*lines, day=date(2025, 7, 28))).facts
+    assert {str(fact.valid) for fact in facts if fact.relation == "reports"} == {"2025-W30"}
+
+
+def test_a_span_of_years_is_not_inherited_by_a_share_nor_a_quarter_by_a_valuation():
+    facts = read(report("海外挖掘机市场规模近三年为250亿元，挖掘机国产市占率85%。")).facts
+    assert [fact.valid for fact in facts if fact.value and fact.value.change == "share"] == [None]
+    facts = read(report("工商银行：2025Q1营业收入同比-3.22%，PB 0.72倍，市值25226亿元。")).facts
+    assert {str(fact.valid) for fact in facts if fact.value and fact.value.unit != "%"} == {"None"}
+
+
+def test_a_cited_title_does_not_name_the_reported_week():
+    lines = ("相关报告《医药周报（2025.07.07-2025.07.11）》。", "截至7月18日，本周医药指数上涨4.3%。")
+    facts = read(report(*lines, day=date(2025, 7, 21))).facts
+    assert {str(fact.valid) for fact in facts if fact.relation == "reports"} == {"2025-W29"}
+
+
+def test_a_date_behind_a_number_is_not_its_own():
+    facts = read(report("硫酸钴价格从5.09万元/吨升至5.39万元/吨，8月5日环比上涨2.08%。")).facts
+    assert {fact.value.number for fact in facts if fact.value} == {53900.0, 2.08}
+    now = read(report("光伏PE从2019年初的24倍提升到现在的39倍。")).facts
+    assert [fact.valid for fact in now if fact.value and fact.value.number == 39] == [None]

@@ -100,7 +100,7 @@ def model_facts(base: Path) -> set[tuple[str, str, str]]:
 
 
 ALL = {
-    ("indicator:碳酸锂价格", "affects", "indicator:电池成本"),
+    ("indicator:碳酸锂价格", "affects", "indicator:锂电池成本"),
     ("indicator:硅料价格", "affects", "indicator:光伏组件价格"),
     ("indicator:生猪价格", "affects", "indicator:动物疫苗需求"),
 }
@@ -226,7 +226,7 @@ def test_a_pack_that_is_too_long_is_split(base: Path, tmp_path: Path):
         run(server.url, "--document", "d.md")
         assert len(server.bodies) == 3
     assert "拆分 1 次" in output
-    assert ("indicator:碳酸锂价格", "affects", "indicator:电池成本") in model_facts(base)
+    assert ("indicator:碳酸锂价格", "affects", "indicator:锂电池成本") in model_facts(base)
 
 
 def test_a_batch_goes_out_and_comes_back_from_any_origin(base: Path, tmp_path: Path):

@@ -5,7 +5,6 @@ import numpy as np
 from extraction.models.decoding import pairs_of, scope_of
 from extraction.models.edges import features_of, name_features, token_spans
 from extraction.models.scheme import ATTRIBUTES, LINKS, RELATIONS, ROLES, WIDTH
-from extraction.training.gold import find_name
 from kg.relations import vocabulary
 
 TOKENS = 12
@@ -62,13 +61,3 @@ def test_pieces_give_their_places():
 def test_a_name_has_the_same_slots_wherever_it_stands():
     assert name_features("碳酸锂价格", 1 << 14) == name_features("碳酸锂价格", 1 << 14)
     assert name_features("碳酸锂价格", 1 << 14) != name_features("碳酸锂需求", 1 << 14)
-
-
-def test_a_name_is_found_exactly_or_by_likeness_or_in_two_parts():
-    text = "周报▸生猪行业▸国内供给收缩，带动生猪的价格回升。"
-    body = text.index("国内")
-    assert find_name("国内供给", text, body) == (3.0, (body, body + 4), None)
-    how, span, scope = find_name("国内供给端收缩", text, body) or (0, (0, 0), None)
-    assert (how > 0, text[slice(*span)], scope) == (True, "国内供给收缩", None)
-    how, span, scope = find_name("生猪供给", text, body) or (0, (0, 0), (0, 0))
-    assert (how, text[slice(*span)], text[slice(*(scope or (0, 0)))]) == (2.5, "供给", "生猪")

@@ -37,7 +37,7 @@ def edges(*lines: str, title: str = "行业周报") -> set[tuple[str, str, str]]
     [
         ("减速器：绿的谐波、双环传动、中大力德。", ("绿的谐波", "operates", "减速器")),
         ("宁德时代主要产品包括动力电池和储能电池。", ("宁德时代", "produces", "动力电池")),
-        ("铜箔主要用于锂电池。", ("铜箔", "upstream_of", "锂电池")),
+        ("铜箔主要用于锂电池。", ("锂电铜箔", "upstream_of", "锂电池")),
     ],
 )
 def test_a_plain_relation_is_read(text: str, edge: tuple[str, str, str]):

@@ -52,6 +52,8 @@ def test_facts_are_read_of_names_with_a_form():
     assert has_form("甲乙化工")
     assert not has_form("赤甲瑞乙")
     assert not is_proper("房地产公司")
+    assert not any(map(is_proper, ["申万钢铁", "SW医药生物", "港股医药上市公司", "Q1IVD公司", "疫苗公司"]))
+    assert is_proper("申万宏源")
 
 
 def test_a_long_line_without_names_is_read_in_no_time():

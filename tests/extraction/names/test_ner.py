@@ -1,8 +1,4 @@
-import io
-import pickle
-import zipfile
 from itertools import pairwise, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extraction.names.bilstm_crf import BiLstmCrf
-from extraction.names.ner import KIND_OF_LABEL, Ner, NerWeightsUnusable, Span, load_ner
+from extraction.names.ner import KIND_OF_LABEL, Ner, Span, load_ner
 
 SENTENCES = [
     "宁德时代向特斯拉供应磷酸铁锂电池。",
@@ -22,9 +18,7 @@ SENTENCES = [
 
 @pytest.fixture(scope="module")
 def ner() -> Ner:
-    loaded = load_ner()
-    assert loaded is not None, "cutword is a pinned dependency"
-    return loaded
+    return load_ner()
 
 
 def arrays(seed: int = 0, hidden: int = 4, tags: int = 5, vocabulary: int = 9, width: int = 6) -> dict[str, np.ndarray]:
@@ -110,39 +104,6 @@ def test_odd_characters_and_long_texts_keep_their_places(ner: Ner):
 def test_width_and_case_do_not_count(ner: Ner):
     wide, narrow = ner.find(["公司与ＡＢＣ集团合作", "公司与abc集团合作"])
     assert [(s.start, s.end, s.label) for s in wide] == [(s.start, s.end, s.label) for s in narrow]
-
-
-def test_without_weights_there_is_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    assert load_ner(tmp_path) is None
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    assert load_ner() is None
-
-
-class Evil:
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return eval, ("1 + 1",)
-
-
-@pytest.mark.parametrize("content", [Evil(), {"model_state_dict": {}}, {"x": 1}, [1]])
-def test_other_pickles_are_refused_and_never_run(tmp_path: Path, content: object):
-    (tmp_path / "ner_vocab_tags.json").write_text('{"char2id": {"[UNK]": 1}, "label2id": {"O": 0}}')
-    with zipfile.ZipFile(tmp_path / "model_params.pth", "w") as archive:
-        archive.writestr("model_params/data.pkl", pickle.dumps(content))
-    with pytest.raises(NerWeightsUnusable, match="reinstall cutword"):
-        load_ner(tmp_path)
-
-
-@pytest.mark.parametrize("data", [b"", b"not a zip", b"PK\x03\x04" + bytes(40)])
-def test_broken_files_are_named(tmp_path: Path, data: bytes):
-    (tmp_path / "ner_vocab_tags.json").write_text('{"char2id": {}, "label2id": {}}')
-    (tmp_path / "model_params.pth").write_bytes(data)
-    with pytest.raises(NerWeightsUnusable):
-        load_ner(tmp_path)
-    empty = io.BytesIO()
-    zipfile.ZipFile(empty, "w").close()
-    (tmp_path / "model_params.pth").write_bytes(empty.getvalue())
-    with pytest.raises(NerWeightsUnusable):
-        load_ner(tmp_path)
 
 
 def test_a_span_is_plain_data():

@@ -6,7 +6,6 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from extraction.names.ner import load_ner
 from extraction.pipeline import Extractor
 from kg.model import Block, BlockKind, Document, Reading
 
@@ -24,7 +23,6 @@ def _persons(text: str) -> set[str]:
     return {entity.id for entity in _read(text).entities if entity.id.startswith("person:")}
 
 
-@pytest.mark.skipif(load_ner() is None, reason="needs cutword's weights")
 @pytest.mark.parametrize(
     ("text", "firm"),
     [
@@ -38,7 +36,6 @@ def test_a_person_is_identified_within_the_company(text, firm):
     assert _persons(text) == {f"person:张伟@{firm}"}
 
 
-@pytest.mark.skipif(load_ner() is None, reason="needs cutword's weights")
 def test_two_of_one_name_are_two_and_facts_name_them():
     one, other = _read("张伟减持宁德时代500万股。", 1), _read("张伟减持比亚迪500万股。", 2)
     subjects = {fact.subject for reading in (one, other) for fact in reading.facts if "张伟" in fact.subject}

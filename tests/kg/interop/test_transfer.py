@@ -38,8 +38,8 @@ from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, READ, day, deni
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from kg.interop.imports.rows import RefusedRow
     from kg.interop.restoring import Restored
-    from kg.interop.rows.sheets import RefusedRow
     from kg.model import Reading
     from kg.store.port import Store
 

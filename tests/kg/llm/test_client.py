@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -252,3 +254,14 @@ def test_a_key_never_shows():
     with serving(script=[status(400, message=said)]) as state, pytest.raises(ModelError) as refused:
         _ask(state.url, key="geheim-123456")
     assert "geheim" not in str(refused.value)
+
+
+def test_closing_a_model_ends_the_requests_that_wait():
+    with serving(script=[stalls(10.0)]) as server, ThreadPoolExecutor(1) as pool:
+        model = OpenAiModel(Endpoint(server.url, "小模型", timeout=60.0))
+        waiting = pool.submit(model.complete, ASK)
+        while not server.bodies:
+            time.sleep(0.01)
+        model.close()
+        with pytest.raises(ModelError, match="closed before"):
+            waiting.result(timeout=5)

@@ -27,6 +27,9 @@ class _Counting:
         self.asked += 1
         return Reply(f"答{len(request.messages)}", 1, 2)
 
+    def close(self) -> None:
+        pass
+
 
 def test_a_kept_reply_is_never_asked_for_again(tmp_path: Path):
     path, behind = tmp_path / "replies.jsonl", _Counting()

@@ -100,7 +100,7 @@ def test_every_message_of_an_error_has_its_chinese():
 ERRORS = {"DocumentError": 2} | dict.fromkeys(
     (
         *("KgError", "SettingsError", "StoreUnusable", "JudgementRefused", "FileUnwritable", "ExportRefused"),
-        *("Overloaded", "ClusterUnavailable", "NerWeightsUnusable", "WorkerFailed", "ModelError", "EndpointRefused"),
+        *("Overloaded", "ClusterUnavailable", "WorkerFailed", "ModelError", "EndpointRefused"),
         *("VocabularyError", "MasterFault", "InvalidCode", "BadRow", "DumpUnreadable", "EncoderMissing"),
     ),
     1,

@@ -17,6 +17,7 @@ from kg.query.passages import citation_of, passages
 from kg.query.session import QuerySession
 from kg.query.themes.listing import NoRun, UnknownTheme, theme, themes
 from kg.query.wording import claim_text, group_text
+from tests.communities.test_weekly import LITHIUM, chain_of
 from tests.kg.query.world import (
     COST,
     LONGI,
@@ -174,7 +175,7 @@ def test_themes_are_of_the_newest_run_the_view_may_see():
 
 
 def test_a_theme_is_found_by_the_beginning_of_its_id_if_only_one_fits():
-    store = filled(solar())
+    store = filled([*solar(), chain_of(9, "2025-02-01", LITHIUM)])
     run_week(store, None)
     view = store.view()
     wanted = themes(view)[0]

@@ -105,12 +105,6 @@ def test_every_hand_written_name_has_an_issuer_and_every_word_is_a_name(shipped)
     assert shipped.word_kind("宁德时代") is None
 
 
-def test_names_live_follows_the_day(shipped):
-    live = {key for key, _ in shipped.names_live(date(2021, 6, 1))}
-    assert "小康股份" in live
-    assert "赛力斯" not in live
-
-
 def test_variants_drop_marks_but_never_leave_a_stump():
     assert name_variants("阿里巴巴-SW") == ("阿里巴巴-SW", "阿里巴巴")
     assert name_variants("万科A") == ("万科A", "万科")

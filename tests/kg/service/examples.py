@@ -59,6 +59,9 @@ class ScriptedModel:
         self.asked.append(request)
         return Reply(self.reply)
 
+    def close(self) -> None:
+        """Close nothing."""
+
 
 def with_themes(kb: KnowledgeBase) -> KnowledgeBase:
     """Publish a week with one theme, and give the base a model."""

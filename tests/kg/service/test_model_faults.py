@@ -35,8 +35,7 @@ def scripted() -> Iterator[tuple[TestClient, list[Scripted | str]]]:
         limits = ServiceLimits(concurrency=2, model_concurrency=2, model_waiting=0, model_seconds=2.5)
         app = create_app(kb, limits=limits)
         with TestClient(app, base_url="http://127.0.0.1", client=LOCAL, raise_server_exceptions=False) as client:
-            yield client, replies
-        model.close()
+            yield client, replies  # the service ends with questions that still wait for the model
 
 
 def prose(client: TestClient, question: str = "谁生产硅料？") -> Any:

@@ -108,6 +108,7 @@ const SINCE: [string, Key][] = [["", "compare_none"], ["week", "compare_week"], 
 /** The slider over publication days; a step only filters what is loaded. */
 export function TimeBar({ route, links }: { route: Route; links: Link[] }) {
   const [playing, setPlaying] = useState(false);
+  const [brush, setBrush] = useState<[number, number] | null>(null);
   const days = meta.days.map(([day]) => day);
   const asOf = asOfDay(route);
   const place = Math.max(0, days.findLastIndex((day) => day <= asOf));
@@ -123,6 +124,12 @@ export function TimeBar({ route, links }: { route: Route; links: Link[] }) {
   const since = sinceDay(route);
   const fresh = links.filter((link) => link.isNew).length;
   const ended = links.filter((link) => link.ended).length;
+  /** the span under the pointer, else the one that is compared */
+  const marked = brush ?? (since === null ? null : [since, asOf] as [number, number]);
+  const dayAt = (event: PointerEvent) => {
+    const box = (event.currentTarget as SVGSVGElement).getBoundingClientRect();
+    return Math.round(firstDay + span * Math.max(0, Math.min(1, (event.clientX - box.left - 7) / (box.width - 14))));
+  };
   const custom = dayOf(route.since) !== null && !SINCE.some(([value]) => value === route.since);
   const most = Math.max(1, ...meta.days.map(([, count]) => count));
   const span = Math.max(1, lastDay - firstDay);
@@ -132,7 +139,22 @@ export function TimeBar({ route, links }: { route: Route; links: Link[] }) {
       <button type="button" aria-label={t(playing ? "pause" : "play")} onClick={() => (setPlaying(!playing), place >= days.length - 1 && set(0))}>{playing ? "⏸" : "▶"}</button>
       <button type="button" aria-label={t("later")} onClick={() => set(place + 1)}>›</button>
       <div class="slider">
-        <svg viewBox="0 0 1000 20" preserveAspectRatio="none" aria-hidden="true">
+        <svg
+          viewBox="0 0 1000 20" preserveAspectRatio="none" aria-hidden="true"
+          onPointerDown={(event) => {
+            event.currentTarget.setPointerCapture(event.pointerId);
+            setBrush([dayAt(event), dayAt(event)]);
+          }}
+          onPointerMove={(event) => brush && setBrush([brush[0], dayAt(event)])}
+          onPointerUp={() => {
+            if (brush && brush[0] !== brush[1]) change({ since: iso(Math.min(...brush)), day: Math.max(...brush) >= lastDay ? "" : iso(Math.max(...brush)) });
+            setBrush(null);
+          }}
+          onPointerCancel={() => setBrush(null)}
+        >
+          <title>{t("brush")}</title>
+          <rect width="1000" height="20" fill="transparent" />
+          {marked ? <rect class="brush" x={(1000 * (Math.min(...marked) - firstDay)) / span} width={(1000 * Math.abs(marked[1] - marked[0])) / span} height="20" /> : null}
           {meta.days.map(([day, count]) => <rect key={day} x={((day - firstDay) / span) * 994} width="3" y={20 - (18 * count) / most} height={(18 * count) / most} class={day <= asOf ? "past" : "future"} />)}
         </svg>
         <div class="axis faint" aria-hidden="true">{ticks().map(([day, text]) => <span key={day} style={{ left: `${(100 * (day - firstDay)) / span}%` }}>{text}</span>)}</div>

@@ -28,7 +28,7 @@ export interface WirePicture {
 }
 
 type WireItem = [node: number, move: number, basis: string, topic: number, inset: number];
-export type WireLink = [subject: number, relation: string, object: number, sign: number, denied: number, weight: number, facts: string[]];
+export type WireLink = [subject: number, relation: string, object: number, sign: number, denied: number, weight: number, facts: string[], weak: number];
 
 export interface Meta {
   mode: "served" | "packed";
@@ -42,6 +42,10 @@ export interface Meta {
   kinds: Record<string, [string, string]>;
   threshold: number;
   runs: number[];
+  /** the address that the page opens at, "" for the first page */
+  start: string;
+  /** whether the file holds one answer only */
+  alone: boolean;
   token?: string;
 }
 

@@ -12,21 +12,24 @@ import { change, go, hrefTo, to } from "./state";
 import { Wrong } from "./wrong";
 import { pick, t } from "./words";
 
+/** what the drawer shows when it lists the links of the picture */
+export const LIST = "list";
 const AROUND = 160;
 const QUOTES = 6;
 
-export function Drawer({ route, act }: { route: Route; act: (action: "expand" | "hide" | "pin" | "open", id: string) => void }) {
+export function Drawer({ route, links, act }: { route: Route; links: Link[]; act: (action: "expand" | "hide" | "pin" | "open", id: string) => void }) {
   const close = () => change({ pick: "" }, true);
   if (!route.pick) return null;
   return (
     <aside class="drawer" aria-label={t("drawer_for")}>
       <button type="button" class="shut" onClick={close} aria-label={t("close")}>×</button>
-      <Contents route={route} act={act} />
+      <Contents route={route} links={links} act={act} />
     </aside>
   );
 }
 
-function Contents({ route, act }: Parameters<typeof Drawer>[0]) {
+function Contents({ route, links, act }: Parameters<typeof Drawer>[0]) {
+  if (route.pick === LIST) return <Listed links={links} asOf={asOfDay(route)} />;
   const what = route.pick.slice(2);
   const asOf = asOfDay(route);
   if (route.pick.startsWith("n:")) {
@@ -43,6 +46,31 @@ function Contents({ route, act }: Parameters<typeof Drawer>[0]) {
   return seen ? <FactEvidence all={[seen]} asOf={asOf} /> : <p>{t("no_quote")}</p>;
 }
 
+/** All links of the picture, the strongest first; each opens its evidence. */
+function Listed({ links, asOf }: { links: Link[]; asOf: number }) {
+  const ranked = [...links].sort((one, two) => two.strength - one.strength || (one.key < two.key ? -1 : 1));
+  return (
+    <>
+      <h2>{t("list_of", { n: links.length })}</h2>
+      <p class="faint">{t("list_hint")}</p>
+      <ul class="links">
+        {ranked.map((link) => (
+          <li key={link.key}>
+            <button type="button" class="plain" onClick={() => change({ pick: `l:${link.key}` })}>
+              {claimText(link.seen[0]!.fact, asOf)}
+              <span class="faint"> {[`${Math.round(link.certainty * 100)}%`, ...marksOf(link)].join(" · ")}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function marksOf(link: Link): string[] {
+  return [link.contested ? t("contested") : "", link.weak ? t("unsure") : "", link.ended ? t("is_ended") : link.isNew ? t("is_new") : ""].filter(Boolean);
+}
+
 function About({ entity, route, act }: { entity: Entity; route: Route; act: Parameters<typeof Drawer>[0]["act"] }) {
   const sight = sightOf(route);
   // what ties it to the topic of the view comes first
@@ -57,10 +85,10 @@ function About({ entity, route, act }: { entity: Entity; route: Route; act: Para
       <p class="faint">{[pick(meta.kinds[entity.kind]), entity.code, entity.aliases].filter(Boolean).join(" · ")}</p>
       <p class="buttons">
         <button type="button" class="main" onClick={() => act("open", entity.id)}>{t("open")}</button>
-        <button type="button" onClick={() => act("expand", entity.id)}>{t(route.expanded.includes(entity.id) ? "collapse" : "expand")}</button>
+        {meta.alone ? null : <button type="button" onClick={() => act("expand", entity.id)}>{t(route.expanded.includes(entity.id) ? "collapse" : "expand")}</button>}
         <button type="button" onClick={() => act("hide", entity.id)}>{t("hide")}</button>
         <button type="button" onClick={() => act("pin", entity.id)}>{t(pinned ? "unpin" : "pin")}</button>
-        {[1, 2, 3].map((depth) => (
+        {meta.alone ? null : [1, 2, 3].map((depth) => (
           <button key={depth} type="button" onClick={() => go({ ...to("network", entity.id), depth })}>{t("focus")} {depth}</button>
         ))}
       </p>
@@ -72,7 +100,7 @@ function About({ entity, route, act }: { entity: Entity; route: Route; act: Para
           <li key={link.key}>
             <button type="button" class="plain" onClick={() => change({ pick: `l:${link.key}` }, true)}>
               <span class="faint">{relationText(link.seen[0]!.fact, entity.id)}</span> {nameAt(other(link, entity.id), sight.asOf)}
-              <span class="faint"> {link.ended ? t("is_ended") : link.isNew ? t("is_new") : ""} {Math.round(link.certainty * 100)}%</span>
+              <span class="faint"> {[...marksOf(link), `${Math.round(link.certainty * 100)}%`].join(" · ")}</span>
             </button>
           </li>
         ))}
@@ -145,7 +173,7 @@ function Quote({ item, seen, claim }: { item: Evidence; seen: Seen; claim: strin
       <footer>
         {item.doc.title} · {house} · <time>{iso(item.doc.day)}</time>{page ? ` · ${t("page_no", { n: page })}` : ""}
         <br />
-        <button type="button" class="link" onClick={() => change({ pick: `d:${item.doc.id}~${item.start}~${item.end}` }, true)}>{t("full_text")}</button>
+        {meta.alone ? null : <button type="button" class="link" onClick={() => change({ pick: `d:${item.doc.id}~${item.start}~${item.end}` }, true)}>{t("full_text")}</button>}
         {safe ? <a href={item.doc.url} target="_blank" rel="noopener noreferrer">{t("original")}</a> : null}
         {meta.mode === "served" ? <Wrong item={item} fact={seen.fact} /> : null}
       </footer>

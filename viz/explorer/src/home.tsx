@@ -7,6 +7,7 @@ import { at, iso } from "./data";
 import type { Lives, Run, ThemeEvent } from "./source";
 import type { Route } from "./state";
 import { change, go, hrefTo, to } from "./state";
+import { WatchList } from "./watch";
 import { isKey, pick, t } from "./words";
 
 const runs = new Map<number, Run>();
@@ -53,6 +54,7 @@ export function Home({ route }: { route: Route }) {
       <p class="faint">{t("slogan")}</p>
       <Search route={route} id="search-home" label={t("search")} onChoose={(match) => go(to(viewFor(match.kind), match.id))} />
       <p class="faint">{t("coverage", { docs: meta.documents, facts: meta.facts, from: iso(firstDay), to: iso(lastDay) })}</p>
+      <WatchList />
       <h2>{t("topics")}</h2>
       {kinds.map((kind) => (
         <p key={kind} class="topics">

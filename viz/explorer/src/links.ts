@@ -89,7 +89,7 @@ export function linksIn(records: Records, picture: WirePicture, sight: Sight): L
 
 /** Return a link of an answer, or null if the filters leave nothing of it. */
 export function linkIn(records: Records, picture: WirePicture, row: number, sight: Sight): Link | null {
-  const [from, relation, into, sign, denied, weight, ids] = picture.links[row]!;
+  const [from, relation, into, sign, denied, weight, ids, weak] = picture.links[row]!;
   const subject = records.entities.get(picture.ids[from]!);
   const object = records.entities.get(picture.ids[into]!);
   if (!subject || !object) return null;
@@ -99,7 +99,7 @@ export function linkIn(records: Records, picture: WirePicture, row: number, sigh
   const key = [subject.id, relation, object.id, denied ? "no" : String(sign)].join(UNIT);
   answered.set(key, [picture, row]);
   const link = group.length ? linkOf(records, key, group, sight, true) : null;
-  return link && { ...link, subject, object, strength: weight };
+  return link && { ...link, subject, object, strength: weight, weak: weak === 1 };
 }
 
 /** Return one link by its key, or undefined if nothing of it is visible. */

@@ -44,7 +44,7 @@ function applyTheme(theme: "dark" | "light"): void {
 
 const VIEWS: Record<string, (props: { route: Route }) => unknown> = {
   company: CompanyView, chain: ChainView, factor: FactorView, network: NetworkPage, theme: ThemePage, path: PathView,
-  ask: ({ route }) => <><div class="stage"><AskView route={route} /><Drawer route={route} act={(action, id) => act(route, action, id)} /></div></>,
+  ask: ({ route }) => <><div class="stage"><AskView route={route} /><Drawer route={route} links={[]} act={(action, id) => act(route, action, id)} /></div></>,
 };
 
 function App() {
@@ -71,20 +71,22 @@ function App() {
     <>
       <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById("content")?.focus(); }}>{t("skip")}</a>
       <nav class="top" aria-label={t("title")}>
-        <a class="logo" href={write({ ...HOME, day: route.day, since: route.since })}>{t("title")}</a>
+        <a class="logo" href={meta.alone ? meta.start : write({ ...HOME, day: route.day, since: route.since })}>{t("title")}</a>
         {route.view === "home" ? <span class="grow" /> : <Search route={route} id="search" label={t("search")} onChoose={(match) => go(to(viewFor(match.kind), match.id))} />}
         <button type="button" lang={lang() === "zh" ? "en" : "zh-CN"} onClick={() => { const next = lang() === "zh" ? "en" : "zh"; keep({ lang: next }); applyLang(next); refresh(); }}>{t("language")}</button>
         <button type="button" onClick={() => { const next = dark ? "light" : "dark"; keep({ theme: next }); applyTheme(next); refresh(); }}>{t(dark ? "light" : "dark")}</button>
       </nav>
       <main id="content" tabIndex={-1} class={`view-${route.view}`}>
         {View ? <View key={`${route.view}:${route.ids.join()}`} route={route} /> : (
-          <div class="stage"><div class="content"><Home route={route} /></div><Drawer route={route} act={(action, id) => act(route, action, id)} /></div>
+          <div class="stage"><div class="content"><Home route={route} /></div><Drawer route={route} links={[]} act={(action, id) => act(route, action, id)} /></div>
         )}
       </main>
     </>
   );
 }
 
+// a page of one answer opens at it
+if (meta.start && !location.hash) history.replaceState(history.state, "", meta.start);
 const chosen = kept();
 applyLang(chosen.lang ?? meta.lang);
 applyTheme(chosen.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));

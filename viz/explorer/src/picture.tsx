@@ -1,9 +1,11 @@
 /** A plan drawn as SVG: columns of names at a fixed, legible size, and curves between them. */
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Entity } from "./data";
 import { nameAt } from "./data";
 import { meta } from "./app";
 import type { Link } from "./links";
+import { UNIT } from "./links";
 import { DASHES, kindColors, palette, signColor } from "./palette";
 import type { Item, Plan, Section } from "./plans";
 import { pick as wordOf, t } from "./words";
@@ -19,9 +21,12 @@ const SPACE = 5;
 const HEAD = 22;
 const FONT = 13;
 const SMALL = 11;
+const LINE = 16;
+const INSET = 14;
 
 interface Box {
   item: Item;
+  face: Face;
   x: number;
   y: number;
   width: number;
@@ -31,7 +36,7 @@ interface Box {
 }
 
 interface Heading {
-  text: string;
+  lines: string[];
   x: number;
   y: number;
 }
@@ -58,18 +63,65 @@ export function widthOf(text: string, size: number): number {
   return width * size;
 }
 
-export function fitted(text: string, width: number, size: number): string {
-  if (widthOf(text, size) <= width) return text;
-  const letters = Array.from(text);
-  while (letters.length > 1 && widthOf(`${letters.join("")}…`, size) > width) letters.pop();
-  return `${letters.join("")}…`;
+const MOST_LINES = 6;
+
+/** Break a text into lines of a width, between words where there are any; what takes more than six lines is cut. */
+export function broken(text: string, width: number, size: number): string[] {
+  const lines = [""];
+  for (const word of text.match(/[\x21-\u2e7f]+\s*|[^\x21-\u2e7f]/gu) ?? []) {
+    const pieces = widthOf(word, size) > width ? Array.from(word) : [word];
+    for (const piece of pieces) {
+      if (lines.at(-1) && widthOf((lines.at(-1) + piece).trimEnd(), size) > width) lines.push("");
+      lines[lines.length - 1] += piece;
+    }
+  }
+  const kept = lines.slice(0, MOST_LINES);
+  return lines.length > MOST_LINES ? [...kept.slice(0, -1), `${kept.at(-1)!.trimEnd().slice(0, -1)}…`] : kept;
+}
+
+/** What is written in a box: the name and the note, each in lines, the mark of a change, and where it moves. */
+interface Face {
+  name: string;
+  lines: string[];
+  note: string[];
+  aside: string;
+  badge: string;
+  move: string;
+}
+
+interface Names {
+  asOf: number;
+  pinned: Set<string>;
+  marks: Map<string, "is_new" | "is_ended">;
+  namesakes: Map<string, string>;
+}
+
+function faceOf(item: Item, { asOf, pinned, marks, namesakes }: Names): Face {
+  const { entity } = item;
+  const name = nameAt(entity, asOf) + (namesakes.get(entity.id) ?? "");
+  const mark = marks.get(entity.id);
+  const badge = mark ? t(mark) : "";
+  // the name of an event says which way it goes: an arrow beside 「增产」 would read as a cut
+  const happens = entity.kind === "event" || entity.kind === "policy";
+  const move = item.move > 0 ? (happens ? "" : " ↑") : item.move < 0 ? (happens ? t("not_happening") : " ↓") : "";
+  const note = item.note === "●" ? "" : item.note;
+  // a company listed under a stage has its code at the end of its first line
+  const aside = item.inset ? note : "";
+  const beside = [badge && widthOf(badge, SMALL) + 14, pinned.has(entity.id) && 14, move && widthOf(move, FONT) + 4, aside && widthOf(aside, SMALL) + 10];
+  const width = WIDTH - (item.inset ? INSET : 0) - 14;
+  const room = beside.reduce<number>((left, each) => left - (each || 0), width);
+  return { name, lines: broken(name, room, sizeOf(item)), note: note && !aside ? broken(note, width, SMALL) : [], aside, badge, move };
+}
+
+function sizeOf(item: Item): number {
+  return item.strong || !item.inset ? FONT : 12;
 }
 
 /** Place every item; columns are centred, so that a short one stands beside the middle of a long one. */
-export function arrange(plan: Plan): Drawing {
+export function arrange(plan: Plan, names: Names): Drawing {
   const captioned = plan.columns.some((column) => column.caption);
   const top = PAD + (captioned ? 26 : 0);
-  const heights = plan.columns.map(({ sections }) => sections.reduce((sum, section) => sum + sectionHeight(section), 0));
+  const heights = plan.columns.map(({ sections }) => sections.reduce((sum, section) => sum + sectionHeight(section, names), 0));
   const tallest = Math.max(60, ...heights);
   const drawing: Drawing = { width: 0, height: top + tallest + PAD, boxes: [], headings: [], folds: [], lanes: [] };
   plan.columns.forEach((column, place) => {
@@ -78,13 +130,15 @@ export function arrange(plan: Plan): Drawing {
     if (captioned) drawing.lanes.push({ x: x - 12, width: WIDTH + 24, caption: column.caption });
     for (const section of column.sections) {
       if (section.title) {
-        drawing.headings.push({ text: section.title, x, y: y + 15 });
-        y += HEAD;
+        const lines = broken(section.title, WIDTH, 12);
+        drawing.headings.push({ lines, x, y: y + 15 });
+        y += HEAD + (lines.length - 1) * LINE;
       }
       for (const item of section.items) {
-        const inset = item.inset ? 14 : 0;
-        const height = itemHeight(item);
-        drawing.boxes.push({ item, x: x + inset, y, width: WIDTH - inset, height, column: place, section: section.id });
+        const inset = item.inset ? INSET : 0;
+        const face = faceOf(item, names);
+        const height = faceHeight(face);
+        drawing.boxes.push({ item, face, x: x + inset, y, width: WIDTH - inset, height, column: place, section: section.id });
         y += height + SPACE;
       }
       if (section.more || section.items.length > 7) {
@@ -105,18 +159,14 @@ function bulge(plan: Plan, column: Plan["columns"][number]): number {
   return plan.links.some((link) => !plan.nested.has(link.key) && ids.has(link.subject.id) && ids.has(link.object.id)) ? GAP - PAD : 0;
 }
 
-function itemHeight(item: Item): number {
-  return hasNote(item) ? ROW + NOTE : ROW;
+function faceHeight(face: Face): number {
+  return ROW + (face.lines.length - 1) * LINE + face.note.length * NOTE;
 }
 
-/** A second line; a company listed under a stage has its code at the end of its only one. */
-function hasNote(item: Item): boolean {
-  return item.note !== "" && item.note !== "●" && !item.inset;
-}
-
-function sectionHeight(section: Section): number {
-  const items = section.items.reduce((sum, item) => sum + itemHeight(item) + SPACE, 0);
-  return (section.title ? HEAD : 0) + items + (section.more || section.items.length > 7 ? ROW : 0) + 10;
+function sectionHeight(section: Section, names: Names): number {
+  const items = section.items.reduce((sum, item) => sum + faceHeight(faceOf(item, names)) + SPACE, 0);
+  const head = section.title ? HEAD + (broken(section.title, WIDTH, 12).length - 1) * LINE : 0;
+  return head + items + (section.more || section.items.length > 7 ? ROW : 0) + 10;
 }
 
 interface Props {
@@ -133,10 +183,10 @@ interface Props {
 
 export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAct, onFold }: Props) {
   const frame = useRef<HTMLDivElement>(null);
-  const drawing = arrange(plan);
+  const names = { asOf, pinned, marks: marksOf(plan), namesakes: namesakesOf(plan, asOf) };
+  const drawing = arrange(plan, names);
+  const curves = curvesOf(plan, drawing);
   const colors = palette();
-  const marks = marksOf(plan);
-  const namesakes = namesakesOf(plan, asOf);
   const [room, setRoom] = useState<[number, number]>([0, 0]);
   useLayoutEffect(() => {
     const measure = () => frame.current && setRoom([frame.current.clientWidth, frame.current.clientHeight]);
@@ -193,6 +243,8 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
         font-family="system-ui, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
         role="group"
         aria-label={label}
+        onPointerOver={(event) => event.pointerType === "mouse" && light(event.currentTarget, event.target as Element, plan.links)}
+        onPointerLeave={(event) => light(event.currentTarget, null, [])}
       >
         <defs>
           {["plus", "minus", "neutral", "ended"].map((name) => (
@@ -205,21 +257,18 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
         {drawing.lanes.map((lane) => (
           <g key={lane.x}>
             <rect x={lane.x} y={PAD - 8} width={lane.width} height={drawing.height - 2 * PAD + 16} rx="8" fill={colors.lane} />
-            <text x={lane.x + lane.width / 2} y={PAD + 12} text-anchor="middle" font-size={FONT} font-weight="600" fill={colors.faint}>
-              {fitted(lane.caption, lane.width - 12, FONT)}
-            </text>
+            <text x={lane.x + lane.width / 2} y={PAD + 12} text-anchor="middle" font-size={FONT} font-weight="600" fill={colors.faint}>{lane.caption}</text>
           </g>
         ))}
-        {curvesOf(plan, drawing).map(({ link, path, mark, name }) => (
-          <Edge key={link.key + path} link={link} path={path} mark={mark} name={name} share={link.strength / best} picked={picked === `l:${link.key}`} faded={fades(picked, link)} onPick={onPick} />
-        ))}
+        {curves.map(({ link, path }) => <Edge key={link.key + path} link={link} path={path} share={link.strength / best} picked={picked === `l:${link.key}`} faded={fades(picked, link)} onPick={onPick} />)}
+        {curves.map(({ link, path, mark, name }) => link.sign || name ? <Mark key={link.key + path} link={link} mark={mark} name={name} faded={fades(picked, link)} onPick={onPick} /> : null)}
         {drawing.headings.map((heading) => (
           <text key={`${heading.x},${heading.y}`} x={heading.x} y={heading.y} font-size="12" font-weight="600" fill={colors.faint}>
-            {fitted(heading.text, WIDTH, 12)}
+            {heading.lines.map((line, row) => <tspan key={line} x={heading.x} dy={row ? LINE : 0}>{line}</tspan>)}
           </text>
         ))}
         {drawing.boxes.map((box) => (
-          <Node key={box.item.key + box.column} box={box} asOf={asOf} picked={picked === `n:${box.item.entity.id}`} pinned={pinned.has(box.item.entity.id)} namesake={namesakes.has(box.item.entity.id)} mark={marks.get(box.item.entity.id) ?? ""} onPick={onPick} onAct={onAct} />
+          <Node key={box.item.key + box.column} box={box} picked={picked === `n:${box.item.entity.id}`} pinned={pinned.has(box.item.entity.id)} mark={names.marks.get(box.item.entity.id) ?? ""} onPick={onPick} onAct={onAct} />
         ))}
         {drawing.folds.map(({ section, x, y }) => {
           const open = folds.has(section.id);
@@ -251,13 +300,39 @@ function marksOf(plan: Plan): Map<string, "is_new" | "is_ended"> {
   return marks;
 }
 
-/** Return the ids of items that share their name with one of another kind: 煤炭（行业）, 煤炭（产品）. */
-function namesakesOf(plan: Plan, asOf: number): Set<string> {
-  const named = new Map<string, Set<string>>();
+/** Return what tells items of one name apart: their kind, or the code where the kind is the same. */
+function namesakesOf(plan: Plan, asOf: number): Map<string, string> {
+  const named = new Map<string, Map<string, Entity>>();
   for (const { sections } of plan.columns) {
-    for (const { items } of sections) for (const { entity } of items) named.set(nameAt(entity, asOf), (named.get(nameAt(entity, asOf)) ?? new Set()).add(entity.id));
+    for (const { items } of sections) for (const { entity } of items) named.set(nameAt(entity, asOf), (named.get(nameAt(entity, asOf)) ?? new Map()).set(entity.id, entity));
   }
-  return new Set([...named.values()].filter((ids) => ids.size > 1).flatMap((ids) => [...ids]));
+  const found = new Map<string, string>();
+  for (const alike of named.values()) {
+    if (alike.size < 2) continue;
+    for (const entity of alike.values()) {
+      const sameKind = [...alike.values()].some((other) => other !== entity && other.kind === entity.kind);
+      found.set(entity.id, t("kind_of", { a: sameKind ? entity.code || t("no_code") : wordOf(meta.kinds[entity.kind]) }));
+    }
+  }
+  return found;
+}
+
+/** The key without the separator, which XML, and so a saved picture, may not hold. */
+function plainKey(link: Link): string {
+  return link.key.replaceAll(UNIT, " ");
+}
+
+/** Light what a name or a line under the pointer is linked with; all else is dimmed. Nothing is drawn anew. */
+function light(svg: SVGSVGElement, target: Element | null, links: Link[]): void {
+  const over = target?.closest<SVGGElement>(".node, .edge, .mark");
+  const { id, key } = over?.dataset ?? {};
+  const lit = links.filter((link) => plainKey(link) === key || link.subject.id === id || link.object.id === id);
+  const names = new Set([id, ...lit.flatMap((link) => [link.subject.id, link.object.id])]);
+  const lines = new Set<string | undefined>(lit.map(plainKey));
+  svg.classList.toggle("dim", !!over);
+  for (const each of svg.querySelectorAll<SVGGElement>(".node, .edge, .mark")) {
+    each.classList.toggle("lit", each.dataset.id ? names.has(each.dataset.id) : lines.has(each.dataset.key));
+  }
 }
 
 function fades(picked: string, link: Link): boolean {
@@ -276,7 +351,7 @@ interface Curve {
   name: { text: string; x: number; y: number } | null;
 }
 
-const ALONG = [0.5, 0.38, 0.62, 0.28, 0.72, 0.2, 0.8];
+const ALONG = [0.5, 0.44, 0.56, 0.38, 0.62, 0.33, 0.67, 0.28, 0.72, 0.24, 0.76, 0.2, 0.8, 0.16, 0.84, 0.12, 0.88, 0.08, 0.92];
 const MARK = 8;
 /** lines of one relation at one end that have its name on them; more would only repeat it */
 const NAMED = 2;
@@ -305,6 +380,8 @@ function curvesOf(plan: Plan, drawing: Drawing): Curve[] {
     curves.push(curve(link, from, into, turn, drawing));
   }
   const taken: [number, number, number, number][] = drawing.boxes.map((box) => [box.x, box.y, box.x + box.width, box.y + box.height]);
+  for (const { x, y } of drawing.folds) taken.push([x, y, x + WIDTH, y + ROW]);
+  for (const { x, y, lines } of drawing.headings) taken.push([x, y - 14, x + WIDTH, y + 5 + (lines.length - 1) * LINE]);
   for (const each of curves) {
     if (each.link.sign) {
       each.mark = spot(each.at, MARK, MARK, taken) ?? each.at(0.5);
@@ -315,7 +392,7 @@ function curvesOf(plan: Plan, drawing: Drawing): Curve[] {
   for (const each of curves) {
     const text = shortName(each.link);
     const hubs = [each.link.subject.id, each.link.object.id].map((id) => `${id} ${text}`);
-    const place = text && hubs.every((hub) => (named.get(hub) ?? 0) < NAMED) ? spot(each.at, widthOf(text, SMALL) / 2 + 2, 7, taken) : null;
+    const place = text && (each.link.contested || hubs.every((hub) => (named.get(hub) ?? 0) < NAMED)) ? spot(each.at, widthOf(text, SMALL) / 2 + 2, 7, taken) : null;
     if (!place) continue;
     for (const hub of hubs) named.set(hub, (named.get(hub) ?? 0) + 1);
     each.name = { text, x: place[0], y: place[1] + 4 };
@@ -334,12 +411,13 @@ function spot(at: Curve["at"], across: number, down: number, taken: [number, num
   return null;
 }
 
-/** Return the name of a relation for its line: 是…的上游 → 上游. A signed line says what it is by its sign. */
+/** Return the name of a relation for its line: 是…的上游 → 上游. A signed line says what it is by its sign; ≠ is contested. */
 function shortName(link: Link): string {
-  if (link.relation.family === "causal" && !link.negated) return "";
+  const contested = link.contested ? "≠" : "";
+  if (link.relation.family === "causal" && !link.negated) return contested;
   const words = wordOf(link.relation.wording);
   const short = words.includes("…") ? words.replace(/^.*…的?/, "") || words.replace("…", "") : words;
-  return `${link.negated ? t("negated") : ""}${short}`;
+  return `${link.negated ? t("negated") : ""}${short}${contested}`;
 }
 
 /** Several links between the same two ends run side by side; one that crosses columns passes between their boxes. */
@@ -375,7 +453,7 @@ function curve(link: Link, from: Box, into: Box, turn: number, drawing: Drawing)
 function gapNear(drawing: Drawing, column: number, wanted: number): number {
   const x = PAD + column * (WIDTH + GAP);
   const spans = drawing.boxes.filter((box) => box.column === column).map((box): [number, number] => [box.y - 3, box.y + box.height + 3]);
-  spans.push(...drawing.headings.filter((each) => each.x === x).map((each): [number, number] => [each.y - 14, each.y + 5]));
+  spans.push(...drawing.headings.filter((each) => each.x === x).map((each): [number, number] => [each.y - 14, each.y + 5 + (each.lines.length - 1) * LINE]));
   spans.push(...drawing.folds.filter((each) => each.x === x).map((each): [number, number] => [each.y - 2, each.y + ROW]));
   const free = (y: number) => spans.every(([top, bottom]) => y <= top || y >= bottom);
   if (free(wanted)) return wanted;
@@ -399,35 +477,50 @@ function through(link: Link, segments: Segment[]): Curve {
   return { link, path: `M${x} ${y}${path}`, at, mark: at(0.5), name: null };
 }
 
-interface EdgeProps extends Omit<Curve, "at"> {
+interface EdgeProps extends Pick<Curve, "link" | "path"> {
   share: number;
   picked: boolean;
   faded: boolean;
   onPick: Props["onPick"];
 }
 
-function Edge({ link, path, mark, name, share, picked, faded, onPick }: EdgeProps) {
+function Edge({ link, path, share, picked, faded, onPick }: EdgeProps) {
   const colors = palette();
   const tone = link.ended ? "ended" : link.negated ? "ended" : link.sign > 0 ? "plus" : link.sign < 0 ? "minus" : "neutral";
-  const color = link.ended || link.negated ? colors.ended : signColor(link.sign);
+  const color = colorOf(link);
   const width = (link.weak ? 0.8 : 1.1 + 2.2 * Math.sqrt(Math.min(1, share))) + (picked ? 1.2 : 0);
   const dash = link.ended || link.negated ? "2 4" : link.weak ? "1 3" : DASHES[link.modality];
   const heads = link.relation.symmetric ? {} : { "marker-end": `url(#arrow-${tone})` };
   return (
-    <g class="edge" data-link={`${link.subject.name} → ${link.object.name}`} opacity={faded ? 0.25 : 1} onClick={(event) => (event.stopPropagation(), onPick(`l:${link.key}`))}>
+    <g class="edge" data-key={plainKey(link)} data-link={`${link.subject.name} → ${link.object.name}`} opacity={faded ? 0.25 : 1} onClick={(event) => (event.stopPropagation(), onPick(`l:${link.key}`))}>
       {link.isNew ? <path d={path} fill="none" stroke={colors.fresh} stroke-width={width + 4} opacity="0.35" /> : null}
       {link.contested ? <path d={path} fill="none" stroke={colors.contested} stroke-width={width + 5} opacity="0.7" /> : null}
       <path d={path} fill="none" stroke={color} stroke-width={width} stroke-dasharray={dash || undefined} {...heads} />
       <path class="hit" d={path} fill="none" stroke="transparent" stroke-width="12">
         <title>{wordOf(link.relation.wording)}</title>
       </path>
-      {name ? <text x={name.x} y={name.y} font-size={SMALL} text-anchor="middle" fill={link.sign || link.negated ? color : colors.faint} stroke={colors.paper} stroke-width="3" paint-order="stroke">{name.text}</text> : null}
-      {link.sign ? (
-        <g>
-          <circle cx={mark[0]} cy={mark[1]} r="7" fill={colors.paper} stroke={color} />
-          <text x={mark[0]} y={mark[1] + 4} font-size="12" font-weight="700" text-anchor="middle" fill={color}>{link.sign > 0 ? "+" : "−"}</text>
-        </g>
-      ) : null}
+    </g>
+  );
+}
+
+function colorOf(link: Link): string {
+  return link.ended || link.negated ? palette().ended : signColor(link.sign);
+}
+
+interface MarkProps extends Pick<Curve, "link" | "mark" | "name"> {
+  faded: boolean;
+  onPick: Props["onPick"];
+}
+
+/** The name and the sign of a link, above all lines, so that none is painted over. */
+function Mark({ link, mark, name, faded, onPick }: MarkProps) {
+  const { paper, faint } = palette();
+  const color = colorOf(link);
+  return (
+    <g class="mark" data-key={plainKey(link)} data-link={`${link.subject.name} → ${link.object.name}`} opacity={faded ? 0.25 : 1} onClick={(event) => (event.stopPropagation(), onPick(`l:${link.key}`))}>
+      {name ? <text x={name.x} y={name.y} font-size={SMALL} text-anchor="middle" fill={link.sign || link.negated ? color : faint} stroke={paper} stroke-width="3" paint-order="stroke">{name.text}</text> : null}
+      {link.sign ? <circle cx={mark[0]} cy={mark[1]} r="7" fill={paper} stroke={color} /> : null}
+      {link.sign ? <text x={mark[0]} y={mark[1] + 4} font-size="12" font-weight="700" text-anchor="middle" fill={color}>{link.sign > 0 ? "+" : "−"}</text> : null}
     </g>
   );
 }
@@ -438,35 +531,26 @@ let waiting = 0;
 
 interface NodeProps {
   box: Box;
-  asOf: number;
   picked: boolean;
   pinned: boolean;
-  namesake: boolean;
   mark: "is_new" | "is_ended" | "";
   onPick: Props["onPick"];
   onAct: Props["onAct"];
 }
 
-function Node({ box, asOf, picked, pinned, namesake, mark, onPick, onAct }: NodeProps) {
+function Node({ box, picked, pinned, mark, onPick, onAct }: NodeProps) {
   const colors = palette();
-  const { item, x, y, width, height } = box;
+  const { item, face, x, y, width, height } = box;
   const { entity } = item;
   const [fill, line] = kindColors(entity.kind);
-  const name = nameAt(entity, asOf) + (namesake ? t("kind_of", { a: wordOf(meta.kinds[entity.kind]) }) : "");
-  const badge = mark ? t(mark) : "";
-  // the name of an event says which way it goes: an arrow beside 「增产」 would read as a cut
-  const happens = entity.kind === "event" || entity.kind === "policy";
-  const move = item.move > 0 ? (happens ? "" : " ↑") : item.move < 0 ? (happens ? t("not_happening") : " ↓") : "";
-  const room = width - 14 - (badge ? widthOf(badge, SMALL) + 14 : 0) - (pinned ? 14 : 0) - (move ? widthOf(move, FONT) + 4 : 0) - (item.inset && item.note ? widthOf(item.note, SMALL) + 10 : 0);
+  const { name, move, badge } = face;
   const keys: Record<string, () => void> = {
     Enter: () => onPick(`n:${entity.id}`), e: () => onAct("expand", entity.id), h: () => onAct("hide", entity.id),
     p: () => onAct("pin", entity.id), o: () => onAct("open", entity.id),
   };
-  const note = item.note === "●" ? "" : item.note;
-  const short = fitted(name, room, item.strong || !item.inset ? FONT : 12);
-  // What is spoken begins with what is seen, and goes on with what did not fit.
-  const spoken = [`${short}${move}${note}${badge}`, short === name ? "" : name, entity.code === note ? "" : entity.code].filter(Boolean).join(" · ");
-  const heavy = item.strong || !item.inset;
+  const note = face.aside + face.note.join("");
+  const spoken = [`${name}${move}${note}${badge}`, entity.code === note ? "" : entity.code].filter(Boolean).join(" · ");
+  const below = y + ROW + (face.lines.length - 1) * LINE;
   return (
     <g
       class="node"
@@ -489,12 +573,12 @@ function Node({ box, asOf, picked, pinned, namesake, mark, onPick, onAct }: Node
     >
       <title>{[name, entity.code, entity.aliases].filter(Boolean).join(" · ")}</title>
       <rect x={x} y={y} width={width} height={height} rx={entity.kind === "company" ? 3 : 11} fill={fill} stroke={picked ? colors.focus : mark === "is_new" ? colors.fresh : line} stroke-width={picked ? 2.5 : item.strong ? 2.2 : 1} stroke-dasharray={mark === "is_ended" ? "3 3" : undefined} />
-      <text x={x + 8} y={y + 16.5} font-size={heavy ? FONT : 12} font-weight={item.strong ? 700 : 400} fill={colors.ink} text-decoration={mark === "is_ended" ? "line-through" : undefined}>
-        {short}
+      <text x={x + 8} y={y + 16.5} font-size={sizeOf(item)} font-weight={item.strong ? 700 : 400} fill={colors.ink} text-decoration={mark === "is_ended" ? "line-through" : undefined}>
+        {face.lines.map((line, row) => <tspan key={row} x={x + 8} dy={row ? LINE : 0}>{line}</tspan>)}
         {move ? <tspan fill={signColor(item.move)} font-weight="700">{move}</tspan> : null}
       </text>
-      {hasNote(item) ? <text x={x + 8} y={y + ROW + 6} font-size={SMALL} fill={colors.faint}>{fitted(item.note, width - 14, SMALL)}</text> : null}
-      {item.inset && item.note ? <text x={x + width - 7 - (badge ? widthOf(badge, SMALL) + 8 : 0)} y={y + 16} text-anchor="end" font-size={SMALL} fill={colors.faint}>{item.note}</text> : null}
+      {face.note.map((line, row) => <text key={row} x={x + 8} y={below + 6 + row * NOTE} font-size={SMALL} fill={colors.faint}>{line}</text>)}
+      {face.aside ? <text x={x + width - 7 - (badge ? widthOf(badge, SMALL) + 8 : 0)} y={y + 16} text-anchor="end" font-size={SMALL} fill={colors.faint}>{face.aside}</text> : null}
       {badge ? (
         <text x={x + width - 7} y={y + 16} text-anchor="end" font-size={SMALL} font-weight="600" fill={mark === "is_new" ? colors.fresh : colors.ended}>{badge}</text>
       ) : null}

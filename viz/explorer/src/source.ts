@@ -216,9 +216,13 @@ export class PackedSource implements Source {
   }
 
   async text(document: string, start: number, end: number): Promise<{ text: string; start: number; more: boolean }> {
-    const whole = await this.whole(document);
+    const stored = await this.stored(document);
     const from = Math.max(0, start);
-    return { text: cut(whole, from, end), start: from, more: end < whole.length };
+    if (typeof stored === "string") return { text: cut(stored, from, end), start: from, more: end < stored.length };
+    // a file of one answer holds the stretches around its quotes
+    const [begin, text] = stored.findLast(([place]) => place <= from) ?? stored[0] ?? [0, ""];
+    const skipped = Math.max(0, from - begin);
+    return { text: cut(text, skipped, Math.max(skipped, end - begin)), start: begin + skipped, more: false };
   }
 
   async passages(words: string, asOf: string): Promise<Passage[]> {
@@ -227,22 +231,24 @@ export class PackedSource implements Source {
     const found: Passage[] = [];
     for (let row = heads.id.length - 1; row >= 0 && found.length < 5; row--) {
       if (heads.day[row]! > day) continue;
-      const whole = await this.whole(heads.id[row]!);
+      const stored = await this.stored(heads.id[row]!);
+      const [begin, whole] = (typeof stored === "string" ? [[0, stored] as const] : stored).find(([, text]) => text.includes(words)) ?? [0, ""];
       const place = whole.indexOf(words);
       if (place < 0) continue;
       const start = Math.max(0, place - 60);
       const published = new Date(heads.day[row]! * 86_400_000).toISOString().slice(0, 10);
       const text = whole.slice(start, place + 100);
-      found.push({ document: heads.id[row]!, title: heads.title[row]!, day: published, start, text });
+      found.push({ document: heads.id[row]!, title: heads.title[row]!, day: published, start: begin + start, text });
     }
     return found;
   }
 
   /** A file holds the answers of its latest day; the page leaves out of them what a filter excludes. */
-  async picture(view: string, ids: string[]): Promise<WirePicture | null> {
+  async picture(view: string, ids: string[], options: Record<string, string>): Promise<WirePicture | null> {
     const { pictures } = await this.index();
-    const part = pictures[`${view} ${ids.join(" ")}`];
-    return part === undefined ? null : ((await this.part<Record<string, WirePicture>>(`pictures-${part}`))[`${view} ${ids.join(" ")}`] ?? null);
+    const key = [view, ...ids, ...(options.direction === "down" ? ["down"] : [])].join(" ");
+    const part = pictures[key];
+    return part === undefined ? null : ((await this.part<Record<string, WirePicture>>(`pictures-${part}`))[key] ?? null);
   }
 
   ask(): Promise<Asked> {
@@ -257,10 +263,10 @@ export class PackedSource implements Source {
     return this.part("lives");
   }
 
-  private async whole(document: string): Promise<string> {
+  private async stored(document: string): Promise<string | [start: number, text: string][]> {
     const heads = await this.part<Documents>("documents");
     const part = heads.part[heads.id.indexOf(document)] ?? -1;
-    return part < 0 ? "" : ((await this.part<Record<string, string>>(`texts-${part}`))[document] ?? "");
+    return part < 0 ? "" : ((await this.part<Record<string, string | [number, string][]>>(`texts-${part}`))[document] ?? "");
   }
 
   private index(): Promise<Index> {

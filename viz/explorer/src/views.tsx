@@ -8,21 +8,22 @@ import { claimText, modalityText, notesOf, relationText, valueText } from "./cla
 import { ExportMenu, Filters, TimeBar, UndoButton, ViewTabs } from "./controls";
 import type { Entity, Seen, WirePicture } from "./data";
 import { iso, nameAt } from "./data";
-import { Drawer } from "./drawer";
+import { Drawer, LIST } from "./drawer";
 import { Figures, figuresOf } from "./figures";
 import { Cite, chapterText, livesNow, loadLives, loadRun, runDay, runOf } from "./home";
 import type { Link, Sight } from "./links";
 import { linksOf, other } from "./links";
 import { NetworkView, loadNetwork, networkOf } from "./network";
-import { isDark } from "./palette";
+import { isDark, kindColors } from "./palette";
 import { Picture } from "./picture";
 import type { Plan, ShownPath } from "./plans";
 import { answerPlan, countWeak, membersPlan, pathsOf, placeOf, profilePlan } from "./plans";
 import type { Match, Passage } from "./source";
 import type { Route } from "./state";
-import { change, go, hrefTo, to } from "./state";
+import { change, go, hrefTo, read, to } from "./state";
 import { viewFor } from "./home";
 import { DataTable } from "./table";
+import { WatchButton } from "./watch";
 import type { Key } from "./words";
 import { pick, t } from "./words";
 
@@ -54,6 +55,7 @@ interface FrameProps {
 /** The frame of every view: title, tabs, tools, contents, drawer, time, and the numbered sources of a printed page. */
 function Frame({ route, title, subtitle, loading, links, tabs, notice, children }: FrameProps) {
   const shown = tabs.some(([tab]) => tab === route.tab) ? route.tab : "";
+  const watched = route.ids.length === 1 ? entityOf(route.ids[0]!) : undefined;
   useEffect(() => {
     document.title = `${title} · ${t("title")}`;
   }, [title]);
@@ -70,6 +72,8 @@ function Frame({ route, title, subtitle, loading, links, tabs, notice, children 
           </nav>
         ) : null}
         {route.hidden.length ? <button type="button" onClick={() => change({ hidden: [] })}>{t("unhide", { n: route.hidden.length })}</button> : null}
+        {links.length ? <button type="button" aria-pressed={route.pick === LIST} onClick={() => change({ pick: route.pick === LIST ? "" : LIST }, route.pick !== "")}>{t("list")}</button> : null}
+        {watched && !meta.alone ? <WatchButton entity={watched} /> : null}
         <UndoButton />
         <Filters route={route} />
         <ExportMenu name={title} links={links} />
@@ -77,14 +81,20 @@ function Frame({ route, title, subtitle, loading, links, tabs, notice, children 
       <div class="stage">
         <div class="content">
           {loading.state === "loading" ? <p class="faint wait" role="status">{t("loading")}</p> : loading.state === "failed" ? <Failed loading={loading} /> : children}
-          {notice ? <p class="notice faint">{notice}</p> : null}
+          {[notice, isElsewhere(route) ? t("alone") : ""].filter(Boolean).map((text) => <p key={text} class="notice faint">{text}</p>)}
         </div>
-        <Drawer route={route} act={(action, id) => act(route, action, id)} />
+        <Drawer route={route} links={links} act={(action, id) => act(route, action, id)} />
       </div>
       <TimeBar route={route} links={links} />
       <Sources links={links} asOf={sightOf(route).asOf} />
     </>
   );
+}
+
+/** Whether a file of one answer is asked for something else, of which it holds only what the answer needed. */
+function isElsewhere(route: Route): boolean {
+  const start = read(meta.start);
+  return meta.alone && (route.view !== start.view || route.ids.join() !== start.ids.join());
 }
 
 export function Failed({ loading }: { loading: Loading }) {
@@ -98,7 +108,7 @@ const PRINTED = 300;
 function Sources({ links, asOf }: { links: Link[]; asOf: number }) {
   return (
     <section class="printed">
-      <h2>{t("numbered")}</h2>
+      <h2>{t("numbered")} · {t("as_of")} {iso(asOf)}</h2>
       <ol>
         {links.slice(0, PRINTED).map((link) => {
           const seen = link.seen[0]!;
@@ -121,12 +131,14 @@ function Drawn({ plan, route, sight, title }: { plan: Plan; route: Route; sight:
   );
 }
 
-const LEGEND: [string, Key, string][] = [["plus", "same", ""], ["minus", "opposite", ""], ["neutral", "structure", ""], ["neutral", "uncertain", "4 3"], ["neutral", "unsure", "1 3"], ["contested", "contested", ""]];
+const LEGEND: [string, Key, string][] = [["plus", "same", ""], ["minus", "opposite", ""], ["neutral", "structure", ""], ["neutral", "uncertain", "4 3"], ["neutral", "unsure", "1 3"], ["denied", "negated", "2 4"], ["contested", "contested_mark", ""]];
 
-function Legend({ children }: { children?: ComponentChild }) {
+function Legend({ plan, children }: { plan: Plan | null; children?: ComponentChild }) {
+  const kinds = new Set(plan?.columns.flatMap(({ sections }) => sections.flatMap(({ items }) => items.map(({ entity }) => entity.kind))));
   return (
     <p class="legend faint" aria-label={t("legend")}>
       {children}
+      {Object.keys(meta.kinds).filter((kind) => kinds.has(kind)).map((kind) => <span key={kind}><svg width="18" height="12" aria-hidden="true"><rect x="1" y="1" width="16" height="10" rx={kind === "company" ? 2 : 5} fill={kindColors(kind)[0]} stroke={kindColors(kind)[1]} /></svg>{pick(meta.kinds[kind])}</span>)}
       {LEGEND.map(([tone, key, dash]) => <span key={key}><svg width="26" height="8" aria-hidden="true"><line x1="0" x2="26" y1="4" y2="4" class={tone} stroke-dasharray={dash || undefined} /></svg>{t(key)}</span>)}
       <span>{t("hint")}</span>
     </p>
@@ -186,8 +198,8 @@ export function CompanyView({ route }: { route: Route }) {
   else if (route.tab === "figures") body = <Figures entity={entity} sight={sight} />;
   else if (route.tab === "events") body = <Events entity={entity} sight={sight} />;
   else if (route.tab === "themes") body = <ThemesOf entity={entity} route={route} sight={sight} />;
-  else body = links.length ? <><Legend><WeakSwitch plan={plan} sight={sight} count={linksOf(records, id, { ...sight, weak: true }).length - links.length} /></Legend><Drawn plan={plan} route={route} sight={sight} title={title} /></> : <Empty name={title} route={route} />;
-  return <Frame route={route} title={title} subtitle={subtitle} loading={loading} links={plan?.links.length ? plan.links : links} tabs={COMPANY_TABS} notice={plan && !route.tab ? leftText(plan) : ""}>{body}</Frame>;
+  else body = links.length ? <><Legend plan={plan}><WeakSwitch plan={plan} sight={sight} count={linksOf(records, id, { ...sight, weak: true }).length - links.length} /></Legend><Drawn plan={plan} route={route} sight={sight} title={title} /></> : <Empty name={title} route={route} />;
+  return <Frame route={route} title={title} subtitle={subtitle} loading={loading} links={plan?.links.length ? plan.links : links} tabs={COMPANY_TABS.filter(([tab]) => !meta.alone || tab !== "themes")} notice={plan && !route.tab ? leftText(plan) : ""}>{body}</Frame>;
 }
 
 function evidenceButton(link: Link, text: string): ComponentChild {
@@ -265,9 +277,9 @@ function AnswerView({ route, title, subtitle, tabs, tools, none, table }: Answer
   const ready = pictures !== undefined && (loading.state === "ready" || pictures.every((each) => each.ids.every(isLoaded)));
   const plan = ready ? answerPlan(records, pictures, sight, new Set(route.open), route.expanded) : null;
   const notes = [plan && !route.tab ? leftText(plan) : "", meta.mode === "packed" && plan && filtersOrDays(route) ? t("packed_answer") : ""];
-  const body = !plan ? null : !plan.links.length ? none : route.tab === "table" ? table(plan, pictures!, sight) : (
+  const body = !plan ? null : !plan.links.length ? <>{tools ? <p class="buttons">{tools}</p> : null}{none}</> : route.tab === "table" ? table(plan, pictures!, sight) : (
     <>
-      <Legend>{tools}<WeakSwitch plan={plan} sight={sight} /></Legend>
+      <Legend plan={plan}>{tools}<WeakSwitch plan={plan} sight={sight} /></Legend>
       <Drawn plan={plan} route={route} sight={sight} title={title} />
     </>
   );
@@ -364,7 +376,7 @@ function figureText(seen: Seen | null, asOf: number): string {
 export function FactorView({ route }: { route: Route }) {
   const id = route.ids[0] ?? "";
   const [title, subtitle] = header(entityOf(id), id, sightOf(route).asOf);
-  const tools = meta.mode === "packed" ? null : (["if_up", "if_down"] as const).map((key, down) => (
+  const tools = (["if_up", "if_down"] as const).map((key, down) => (
     <button key={key} type="button" aria-pressed={route.down === down} onClick={() => change({ down })}>{t(key)}</button>
   ));
   return (
@@ -430,8 +442,6 @@ export function NetworkPage({ route }: { route: Route }) {
   );
 }
 
-const LINES = 3;
-
 export function ThemePage({ route }: { route: Route }) {
   const id = route.ids[0] ?? "";
   const sight = sightOf(route);
@@ -452,13 +462,13 @@ export function ThemePage({ route }: { route: Route }) {
     <div class="theme">
       <section>
         <h2>{t("summary")}</h2>
-        <ul>{theme.lines.slice(0, LINES).map(([text, facts]) => <li key={text}>{text} <Cite facts={facts} route={route} /></li>)}</ul>
+        <ul>{theme.lines.map(([text, facts]) => <li key={text}>{text} <Cite facts={facts} route={route} /></li>)}</ul>
         {theme.news.length ? <h2>{t("whats_new")}</h2> : null}
-        <ul>{theme.news.slice(0, 8).map(([text, facts]) => <li key={text}>{text} <Cite facts={facts} route={route} /></li>)}</ul>
+        <ul>{theme.news.map(([text, facts]) => <li key={text}>{text} <Cite facts={facts} route={route} /></li>)}</ul>
         <h2>{t("biography")}</h2>
         <ol class="timeline">{events.map(([when, ...event]) => <li key={when + event[0]}><time>{iso(when)}</time> {chapterText(event, sight.asOf)} <Cite facts={event[8]} route={route} /></li>)}</ol>
       </section>
-      {plan ? <div class="drawn"><Legend><WeakSwitch plan={plan} sight={sight} /></Legend><Drawn plan={plan} route={route} sight={sight} title={theme.title} /></div> : null}
+      {plan ? <div class="drawn"><Legend plan={plan}><WeakSwitch plan={plan} sight={sight} /></Legend><Drawn plan={plan} route={route} sight={sight} title={theme.title} /></div> : null}
     </div>
   );
   return <Frame route={route} title={theme?.title ?? t("theme")} subtitle={t("members", { n: members.length })} loading={loading} links={plan?.links ?? []} tabs={[]} notice={plan ? leftText(plan) : ""}>{body}</Frame>;

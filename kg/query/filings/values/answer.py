@@ -7,13 +7,15 @@ best pages of the right company and year are shown. Every value names its row, p
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kg.filing import ANNUAL
 from kg.messages.words import word
 from kg.query.filings.pages import filing_pages
 from kg.query.filings.task import read_task
+from kg.query.filings.values.breakdown import label_words
+from kg.query.filings.values.company import CompanyValues, ValueOperand, ValueRefusal, unit_name
 from kg.query.filings.values.concepts import concepts
 from kg.query.filings.values.formula import Line, MissingOperand, formula_of
 from kg.query.filings.values.plan import (
@@ -23,55 +25,48 @@ from kg.query.filings.values.plan import (
     EXTREME,
     FELL,
     GROWTH,
+    LIST,
     MOVED,
+    PERCENT,
     POSITIVE,
+    QUARTER,
     ROSE,
+    VALUE,
     NoPlan,
+    is_choice,
+    is_member,
     read_plan,
+    unread,
+    wants_least,
 )
 from kg.query.plain import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from datetime import date
 
     from kg.messages.words import Lang
-    from kg.query.filings.documents import FilingIndex, ListedFiling
+    from kg.query.filings.documents import FilingIndex
     from kg.query.filings.pages import FilingPagesAnswer, FoundPage
     from kg.query.filings.task import FilingTask
-    from kg.query.filings.values.concepts import Concept
+    from kg.query.filings.values.company import PartAmount
     from kg.query.filings.values.formula import FormulaPart
     from kg.query.filings.values.plan import ValuePlan
-    from kg.query.filings.values.statements import StatementFigure
     from kg.query.session import QuerySession
 
 ANSWERED, REFUSED, NOT_FOUND = "answered", "refused", "not_found"
-_ROUNDS = 3  # filings of a company that are read for one operand
 _SURE = 0.8  # how surely the company must be named
-_RESTATED = 0.03  # share by which the next filing's figure may differ unmentioned
 _MOST_PAGES = 5
 _CURRENCIES = frozenset({"USD", "CNY"})
 
 
 @dataclass(frozen=True, slots=True)
-class ValueOperand(Answer):
-    """A figure of a filing that a value is computed from: `quote` is its row, `restated` the next filing's figure."""
+class ValueItem(Answer):
+    """One of several values: of a line, a part of the company or a company, in a period."""
 
-    concept: str
     label: str
-    company: str
-    fiscal_year: int
+    period: str
     value: float
     unit: str
-    basis: str
-    document: str
-    title: str
-    published_on: date
-    page: int | None
-    start: int
-    end: int
-    quote: str
-    restated: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +75,8 @@ class FilingValueAnswer(Answer):
 
     `status` is answered, refused (`reason` says why) or not_found. `value` is in `unit`: a currency, %, points, times,
     days, or shares; `text` writes it in the unit of money that the question asks for, which is `scale`. `decision` is
-    yes or no where the question asks that. `pages` are the best pages where no value answers; `trace` lists the steps.
+    yes or no where the question asks that, or the name of what is greatest; `items` are the values where it asks for
+    several. `pages` are the best pages where no value answers; `trace` lists the steps.
     """
 
     question: str
@@ -91,6 +87,7 @@ class FilingValueAnswer(Answer):
     unit: str = ""
     scale: float = 1.0
     decision: str = ""
+    items: tuple[ValueItem, ...] = ()
     company: str = ""
     fiscal_years: tuple[int, ...] = ()
     operation: str = ""
@@ -98,10 +95,6 @@ class FilingValueAnswer(Answer):
     operands: tuple[ValueOperand, ...] = ()
     pages: tuple[FoundPage, ...] = ()
     trace: tuple[str, ...] = ()
-
-
-class _Refusal(LookupError):
-    """The question is not answered with a value; its argument is the reason by key."""
 
 
 def filing_value(session: QuerySession, question: str) -> FilingValueAnswer:
@@ -112,13 +105,15 @@ def filing_value(session: QuerySession, question: str) -> FilingValueAnswer:
     trace.append(f"task: form {task.form or '-'}; years {list(years)}; indicators {list(task.indicators)}")
     try:
         return _answered(session, task, years, trace)
-    except (_Refusal, NoPlan, MissingOperand, ZeroDivisionError) as error:
-        reason = str(error) if isinstance(error, (_Refusal, NoPlan)) else "missing"
+    except (ValueRefusal, NoPlan, MissingOperand, ZeroDivisionError) as error:
+        reason = str(error) if isinstance(error, (ValueRefusal, NoPlan)) else "missing"
         trace.append(f"refused: {type(error).__name__.strip('_')} {error}")
     found = filing_pages(session, question, limit=3 * _MOST_PAGES)
     pages = _curated(session.filings, found, years, trace)
     status = REFUSED if session.filings and (pages or reason in {"company", "year"}) else NOT_FOUND
     text = word("filing.not_found" if status == NOT_FOUND else f"filing.refused_{reason}", session.lang)
+    if reason == "company" and not session.filings.companies(question) and (name := unread(question)):
+        text = word("filing.no_filings", session.lang, company=name)
     return FilingValueAnswer(question, status, reason, text, fiscal_years=years, pages=pages, trace=tuple(trace))
 
 
@@ -127,94 +122,29 @@ def _answered(session: QuerySession, task: FilingTask, years: Sequence[int], tra
     named = index.companies(task.question)
     sure = sorted(group for group, score in named.items() if score >= _SURE)
     if not sure or len(sure) != len(named):
-        raise _Refusal("company")
+        raise ValueRefusal("company")
     if not years:
-        raise _Refusal("year")
-    plan = read_plan(task, years, index.words_of(sure))
-    trace.append(
-        f"plan: {plan.operation} of {' | '.join(node.text() for _, node in plan.parts)}, FY{plan.first}–FY{plan.last}"
-    )
+        raise ValueRefusal("year")
+    plan = read_plan(task, years, index.words_of(sure), companies=len(sure))
+    part = " ".join(plan.part.words) if plan.part else ""
+    asked = f"{_period(plan, plan.first)}–{_period(plan, plan.last)} {part}".strip()
+    trace.append(f"plan: {plan.operation} of {' | '.join(node.text() for _, node in plan.parts)}, {asked}")
+    if task.form and task.form not in ANNUAL and not (plan.interim or plan.day):
+        raise ValueRefusal("quarter")
     if len(sure) > 1:
         return _compared(session, task, plan, sure, trace)
-    values = _CompanyValues(session, sure[0], plan, task, trace)
-    return _composed(session, task, plan, values)
+    values = CompanyValues(session, sure[0], plan, trace)
+    return _composed(session, task, values.plan, values)
 
 
-class _CompanyValues:
-    """The figures of one company: from the filing of the asked year, then from those of the years around it."""
-
-    def __init__(self, session: QuerySession, group: int, plan: ValuePlan, task: FilingTask, trace: list[str]) -> None:
-        self._session, self._basis, self.trace = session, plan.basis, trace
-        own = [each for each in session.filings.filings if each.group == group and each.filing.form in ANNUAL]
-        if task.form and task.form not in ANNUAL:
-            raise _Refusal("quarter")
-        if any(each.filing.own_year for each in own):
-            raise _Refusal("own_year")
-        self._filings = _newest_of_years(own)
-        if not self._filings:
-            raise _Refusal("filing")
-        self.last, self.name = plan.last, session.filings.name_of(group)
-        self.currency = next((each.filing.currency for each in self._filings.values()), "")
-        self.used: dict[tuple[str, int], ValueOperand] = {}
-        self._known: dict[tuple[str, int], float | None] = {}
-
-    def value(self, concept: Concept, year: int) -> float | None:
-        """Return a figure, looked for once."""
-        key = (concept.name, year)
-        if key not in self._known:
-            self._known[key] = self._searched(concept, year)
-        return self._known[key]
-
-    def _searched(self, concept: Concept, year: int) -> float | None:
-        """Return a figure; rounds go from the filing of the last year to later ones, then to that of the year."""
-        years = dict.fromkeys((self.last, year, year + 1, year + 2))
-        rounds = [self._filings[each] for each in years if each in self._filings][:_ROUNDS]
-        for number, listed in enumerate(rounds, start=1):
-            figure = self._figure(listed, concept, year)
-            self.trace.append(
-                f"round {number}: {concept.name} FY{year} in {listed.title}: {figure.label if figure else 'not stated'}"
-            )
-            if figure:
-                self.used[concept.name, year] = self._operand(listed, figure, concept)
-                return figure.value
-        return None
-
-    def _figure(self, listed: ListedFiling, concept: Concept, year: int) -> StatementFigure | None:
-        statements = self._session.statements(listed)
-        return statements.find(concept, year, self._basis) if statements else None
-
-    def _operand(self, listed: ListedFiling, figure: StatementFigure, concept: Concept) -> ValueOperand:
-        table = self._session.page_table(listed.document)
-        assert table is not None
-        after = self._filings.get(listed.filing.year + 1)
-        again = self._figure(after, concept, figure.year) if after else None
-        changed = again and abs(again.value - figure.value) > _RESTATED * max(abs(again.value), abs(figure.value))
-        return ValueOperand(
-            concept=concept.name,
-            label=figure.label,
-            company=listed.filing.company,
-            fiscal_year=figure.year,
-            value=figure.value,
-            unit=_unit_name(concept.unit, self.currency),
-            basis=figure.basis,
-            document=listed.document,
-            title=listed.title,
-            published_on=listed.published_on,
-            page=table.numbers[figure.page],
-            start=figure.start,
-            end=figure.end,
-            quote=table.text[figure.start : figure.end],
-            restated=again.value if again and changed else None,
-        )
-
-
-def _newest_of_years(filings: Sequence[ListedFiling]) -> dict[int, ListedFiling]:
-    """Return the annual filing of each fiscal year; of two, the one published last."""
-    return {each.filing.year: each for each in sorted(filings, key=lambda row: row.published_on) if each.filing.year}
-
-
-def _composed(session: QuerySession, task: FilingTask, plan: ValuePlan, values: _CompanyValues) -> FilingValueAnswer:
+def _composed(session: QuerySession, task: FilingTask, plan: ValuePlan, values: CompanyValues) -> FilingValueAnswer:
     """Compute and word the answer for one company."""
+    if plan.interim and any(isinstance(node, Line) and "average(" in _spelled_out(node) for _, node in plan.parts):
+        raise ValueRefusal("quarter")  # what turns over in a year has no value for a quarter
+    if plan.part and not plan.part.words:
+        return _by_part(session, task, plan, values)
+    if plan.operation == LIST:
+        return _listed(session, task, plan, values)
     if plan.operation == EXTREME:
         return _extreme(session, task, plan, values)
     name, node = plan.parts[0]
@@ -223,8 +153,8 @@ def _composed(session: QuerySession, task: FilingTask, plan: ValuePlan, values: 
     decision = _decided(plan.operation, first, last)
     lang = session.lang
     shown = _shown(value, plan, values.currency, lang)
-    years = f"FY{plan.last}" if plan.first == plan.last else f"FY{plan.first}–FY{plan.last}"
-    label = _label(name, node, lang)
+    years = _period(plan, plan.last) if plan.first == plan.last else f"FY{plan.first}–{_period(plan, plan.last)}"
+    label = _label(name, node, lang, values)
     text = word(f"filing.value_{plan.operation}", lang, company=values.name, period=years, label=label, value=shown)
     if plan.operation == POSITIVE:
         text = word(f"filing.{decision}", lang) + text
@@ -239,29 +169,35 @@ def _composed(session: QuerySession, task: FilingTask, plan: ValuePlan, values: 
             moved=moved,
             first=_shown(first * _hundred(plan), plan, values.currency, lang),
             last=shown,
-            before=f"FY{plan.first}",
-            period=f"FY{plan.last}",
+            before=_period(plan, plan.first),
+            period=_period(plan, plan.last),
         )
     return _answer(task, plan, values, text=text, value=value, decision=decision)
 
 
 def _answer(
-    task: FilingTask, plan: ValuePlan, values: _CompanyValues, *, text: str, value: float, decision: str = ""
+    task: FilingTask,
+    plan: ValuePlan,
+    values: CompanyValues,
+    *,
+    text: str,
+    value: float | None,
+    decision: str = "",
 ) -> FilingValueAnswer:
     trace = values.trace
     formula = " | ".join(_spelled_out(node) for _, node in plan.parts)
-    trace.append(f"formula: {formula} = {value:g}")
+    trace.append(f"formula: {formula} = {text if value is None else f'{value:g}'}")
     return FilingValueAnswer(
         question=task.question,
         status=ANSWERED,
         reason="",
         text=text,
         value=value,
-        unit=_unit_name(plan.unit, values.currency),
+        unit=unit_name(plan.unit, values.currency),
         scale=plan.scale or 1.0,
         decision=decision,
         company=values.name,
-        fiscal_years=tuple(dict.fromkeys((plan.first, plan.last))),
+        fiscal_years=tuple(dict.fromkeys(plan.years)),
         operation=plan.operation,
         formula=formula,
         operands=tuple(values.used.values()),
@@ -269,23 +205,28 @@ def _answer(
     )
 
 
-def _computed(plan: ValuePlan, node: FormulaPart, values: _CompanyValues) -> float:
+def _computed(plan: ValuePlan, node: FormulaPart, values: CompanyValues) -> float:
     first, last = node.evaluate(values, plan.first), node.evaluate(values, plan.last)
     if plan.operation in {GROWTH, CAGR} and (first <= 0 or (plan.operation == CAGR and last <= 0)):
-        raise _Refusal("sign")
+        raise ValueRefusal("sign")
     if plan.operation == GROWTH:
         return 100 * (last / first - 1)
     if plan.operation == CAGR:
         return 100 * (float((last / first) ** (1 / (plan.last - plan.first))) - 1)
+    if plan.part and plan.part.share:
+        wholes = [_whole(node, values, year) for year in (plan.first, plan.last)]
+        first, last = first / wholes[0], last / wholes[1]
     if plan.operation == AVERAGE:
-        every = [node.evaluate(values, year) for year in range(plan.first, plan.last + 1)]
+        every = [node.evaluate(values, year) for year in plan.years]
         return _hundred(plan) * sum(every) / len(every)
     return _hundred(plan) * (last - first if plan.operation == CHANGE else last)
 
 
 def _hundred(plan: ValuePlan) -> float:
     """Return the factor that makes a share a percentage; figures that are percentages already stay."""
-    stated = isinstance(plan.parts[0][1], Line) and plan.parts[0][1].concept.rows
+    stated = (
+        isinstance(plan.parts[0][1], Line) and plan.parts[0][1].concept.rows and not (plan.part and plan.part.share)
+    )
     return 100.0 if plan.unit in {"percent", "points"} and not stated else 1.0
 
 
@@ -299,18 +240,91 @@ def _decided(operation: str, first: float, last: float) -> str:
     return ("yes" if holds[operation]() else "no") if operation in holds else ""
 
 
-def _extreme(session: QuerySession, task: FilingTask, plan: ValuePlan, values: _CompanyValues) -> FilingValueAnswer:
+def _whole(node: FormulaPart, values: CompanyValues, year: int) -> float:
+    """Return the figure of the whole company that a part has a share of."""
+    whole = values.whole(node.concept, year) if isinstance(node, Line) else None
+    if not whole:
+        raise ValueRefusal("part")
+    return whole
+
+
+def _listed(session: QuerySession, task: FilingTask, plan: ValuePlan, values: CompanyValues) -> FilingValueAnswer:
+    """Answer with the value of each line in each year."""
+    items, lines = [], []
+    for name, node in plan.parts:
+        one = replace(plan, parts=((name, node),), unit=_unit_of(node, plan))
+        for year in plan.years:
+            value = _computed(replace(one, operation=VALUE, years=(year,)), node, values)
+            label, period = _label(name, node, session.lang, values), _period(plan, year)
+            items.append(ValueItem(label, period, value, unit_name(one.unit, values.currency)))
+            shown = _shown(value, one, values.currency, session.lang)
+            fields = {"company": values.name, "period": period, "label": label, "value": shown}
+            lines.append(word("filing.value_value", session.lang, **fields))
+    return replace(_answer(task, plan, values, text="\n".join(lines), value=None), items=tuple(items))
+
+
+def _unit_of(node: FormulaPart, plan: ValuePlan) -> str:
+    return node.concept.unit if isinstance(node, Line) and len(plan.parts) > 1 else plan.unit
+
+
+def _by_part(session: QuerySession, task: FilingTask, plan: ValuePlan, values: CompanyValues) -> FilingValueAnswer:
+    """Answer for all segments, regions or products: each, or the one with the most or the highest growth."""
+    node, part = plan.parts[0][1], plan.part
+    growth = plan.operation in {GROWTH, CHANGE}
+    if not isinstance(node, Line) or part is None or plan.operation not in {VALUE, EXTREME, LIST, GROWTH}:
+        raise ValueRefusal("part")
+    tables = [_amounts(table, growth=growth) for table in values.parts(node.concept, plan.last, part.kind)]
+    if not tables or any({*table} != {*tables[0]} for table in tables[1:]):
+        raise ValueRefusal("part")
+    amounts = tables[0]
+    unit = PERCENT if growth else plan.unit
+    one = replace(plan, unit=unit, operation=VALUE)
+    order = sorted(amounts.values(), key=lambda each: (-each[1], each[0]))
+    if is_choice(task.question):
+        order = order[::-1] if wants_least(task.question) else order
+        order = order[:1]
+    items = tuple(
+        ValueItem(label, _period(plan, plan.last), value, unit_name(unit, values.currency)) for label, value in order
+    )
+    shown = [
+        word(
+            "filing.value_value",
+            session.lang,
+            company=values.name,
+            period=each.period,
+            label=f"{each.label} {_label(*plan.parts[0], session.lang, values)}",
+            value=_shown(each.value, one, values.currency, session.lang),
+        )
+        for each in items
+    ]
+    text = "\n".join(shown)
+    if is_choice(task.question):
+        return _answer(task, one, values, text=text, value=items[0].value, decision=items[0].label)
+    return replace(_answer(task, one, values, text=text, value=None), items=items)
+
+
+def _amounts(table: Sequence[PartAmount], *, growth: bool) -> dict[tuple[str, ...], tuple[str, float]]:
+    """Return the amounts of parts by the words of their names, or how much they grew."""
+    found = {}
+    for each in table:
+        if not is_member(each.label):
+            continue
+        if growth and (each.before is None or each.before <= 0):
+            raise ValueRefusal("sign")
+        amount = 100 * (each.value / each.before - 1) if growth and each.before else each.value
+        found[label_words(each.label)] = (each.label, amount)
+    if len(found) < 2:  # noqa: PLR2004 - one part is no breakdown
+        raise ValueRefusal("part")
+    return found
+
+
+def _extreme(session: QuerySession, task: FilingTask, plan: ValuePlan, values: CompanyValues) -> FilingValueAnswer:
     """Answer which of several lines is the greatest, or the smallest."""
     found = [(node.evaluate(values, plan.last), name, node) for name, node in plan.parts]
-    least = any(
-        each in task.question.lower() for each in ("lowest", "least cash", "smallest", "worst", "最低", "最小", "最少")
-    )
-    value, name, node = (min if least else max)(found, key=lambda each: each[0])
+    value, name, node = (min if wants_least(task.question) else max)(found, key=lambda each: each[0])
     shown = _shown(value, plan, values.currency, session.lang)
-    label = _label(name, node, session.lang)
-    text = word(
-        "filing.value_value", session.lang, company=values.name, period=f"FY{plan.last}", label=label, value=shown
-    )
+    label, period = _label(name, node, session.lang, values), _period(plan, plan.last)
+    text = word("filing.value_value", session.lang, company=values.name, period=period, label=label, value=shown)
     return _answer(task, plan, values, text=text, value=value, decision=name)
 
 
@@ -320,18 +334,20 @@ def _compared(
     """Answer for several companies: the value of each, the greater first."""
     found = []
     for group in groups:
-        values = _CompanyValues(session, group, plan, task, trace)
+        values = CompanyValues(session, group, plan, trace)
         found.append((_computed(plan, plan.parts[0][1], values), values))
+    if plan.part or len(plan.parts) > 1 or plan.operation == LIST:
+        raise ValueRefusal("part")
     if len({values.currency for _, values in found}) > 1 and plan.unit == "amount":
-        raise _Refusal("currency")
-    found.sort(key=lambda row: -row[0])
-    label = _label(*plan.parts[0], session.lang)
+        raise ValueRefusal("currency")
+    found.sort(key=lambda row: row[0], reverse=not wants_least(task.question))
+    label = _label(*plan.parts[0], session.lang, found[0][1])
     lines = [
         word(
             "filing.value_value",
             session.lang,
             company=values.name,
-            period=f"FY{plan.last}",
+            period=_period(plan, plan.last),
             label=label,
             value=_shown(value, plan, values.currency, session.lang),
         )
@@ -378,17 +394,23 @@ def _spelled_out(node: FormulaPart) -> str:
     return node.text()
 
 
-def _unit_name(unit: str, currency: str) -> str:
-    if unit == "amount":
-        return currency
-    return {"percent": "%", "share": f"{currency}/share", "count": "shares"}.get(unit, unit)
+def _period(plan: ValuePlan, year: int) -> str:
+    if plan.interim is None or not plan.interim.months:
+        return f"FY{year}"
+    quarter = f" Q{plan.interim.quarter}" if plan.interim.quarter else ""
+    return f"FY{year}{quarter}" if plan.interim.months == QUARTER else f"FY{year} {plan.interim.months}M"
 
 
-def _label(name: str, node: FormulaPart, lang: Lang) -> str:
+def _label(name: str, node: FormulaPart, lang: Lang, values: CompanyValues) -> str:
     concept = concepts().get(name)
     if concept is None:
-        return name if name != node.text() else node.text()
-    return concept.label if lang == "zh" else spelled(name)
+        label = name if name != node.text() else node.text()
+    else:
+        label = concept.label if lang == "zh" else spelled(name)
+    part = (
+        next((each.label for each in values.used.values()), "") if values.plan.part and values.plan.part.words else ""
+    )
+    return f"{part} {label}".strip()
 
 
 def spelled(name: str) -> str:

@@ -19,6 +19,7 @@ _NUMBERED = re.compile(
 _PER_SHARE = re.compile(
     r"per (?:common |diluted |basic )?share|per diluted|shares outstanding|weighted.average", re.IGNORECASE
 )
+_SHARES = re.compile(r"\bshares\b|weighted.average", re.IGNORECASE)
 _FULLWIDTH = str.maketrans("（）：，", "():,")
 
 
@@ -39,13 +40,19 @@ class Concept:
     unit: str
     positive: bool
     single: bool
+    under: re.Pattern[str] | None = None
 
-    def fits(self, label: str) -> int | None:
-        """Return how surely a row's label names this concept, 0 the surest; None if it does not.
+    def fits(self, label: str, head: str = "") -> int | None:
+        """Return how surely a row's label, below a heading, names this concept, 0 the surest; None if it does not.
 
         >>> concepts()["Assets"].fits("Total assets"), concepts()["Assets"].fits("Total current assets")
         (0, None)
+        >>> concepts()["EarningsPerShareDiluted"].fits("Diluted", "Weighted average shares outstanding")
         """
+        if self.under and self.under.match(f"{head} | {label}"):
+            return 0
+        if self.unit == "share" and _SHARES.search(head) and not _PER_SHARE.search(label):
+            return None
         if self.unit not in {"share", "count"} and _PER_SHARE.search(label):
             return None
         plain = plain_label(label)
@@ -87,6 +94,7 @@ def concepts() -> dict[str, Concept]:
             unit=row.get("unit", "amount"),
             positive=row.get("positive", False),
             single=row.get("single", False),
+            under=re.compile(row["under"], re.IGNORECASE) if "under" in row else None,
         )
     return found
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from kg.messages.words import Lang
     from kg.query.filings.pages import FoundPage
-    from kg.query.filings.values.answer import FilingValueAnswer, ValueOperand
+    from kg.query.filings.values.answer import FilingValueAnswer
+    from kg.query.filings.values.company import ValueOperand
     from kg.query.session import QuerySession
     from kg.store.port import DocumentHead
 

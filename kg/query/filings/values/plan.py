@@ -21,20 +21,44 @@ from kg.text.lexicon import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from datetime import date
 
     from kg.query.filings.task import FilingTask
     from kg.query.filings.values.concepts import NamedConcept
     from kg.query.filings.values.formula import FormulaPart
 
-VALUE, GROWTH, CAGR, AVERAGE, CHANGE = "value", "growth", "cagr", "average", "change"
+VALUE, GROWTH, CAGR, AVERAGE, CHANGE, LIST = "value", "growth", "cagr", "average", "change", "list"
 ROSE, FELL, MOVED, POSITIVE, EXTREME = "rose", "fell", "moved", "positive", "extreme"
 PERCENT, POINTS = "percent", "points"
 _CHINESE = re.compile("[\u4e00-\u9fff]")
+_WORD = re.compile(r"[A-Za-z0-9][\w&'’.-]*[\w]|[A-Za-z]")
 _PROPER = re.compile(r"(?<![.:?!,] )(?<![(\w'-])(?<!^)[A-Z][a-z]{2,}")  # within a sentence
-_PLAIN_PROPER = frozenset(
-    "company corporation inc corp limited plc group holdings formerly year fiscal usd here the what".split()  # noqa: SIM905 -- words read best as words
-)
 _LONGEST_BETWEEN = 40  # characters between a part and what it is a share of
+_COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "两": 2, "三": 3, "四": 4, "五": 5}
+_MOST_YEARS = 10
+_KINDS = ("segment", "region", "product")
+QUARTER, _HALF_MONTHS, _NINE_MONTHS = 3, 6, 9  # months
+
+
+@dataclass(frozen=True, slots=True)
+class Interim:
+    """A part of a fiscal year: the quarter that it ends with (0: the question says its last day), and its months."""
+
+    quarter: int
+    months: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompanyPart:
+    """A part of the company that a line is asked for.
+
+    `words` name it (intelligent cloud); where they are empty, all parts of a `kind` (segment, region, product) are
+    meant. `share` asks for its share of the whole.
+    """
+
+    words: tuple[str, ...]
+    kind: str = ""
+    share: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +67,55 @@ class ValuePlan:
 
     Attributes:
         operation: what is done with the value of each formula.
-        parts: the formulas with what each is called; several only where they are compared with each other.
-        first: the first fiscal year.
-        last: the last one, the same for a value of one year.
+        parts: the formulas with what each is called; several only where they are compared or listed.
+        years: the fiscal years in order; two for a change, all for a list or an average.
         unit: of the answer: amount, percent, points (of a percentage), times, days, share, count.
         scale: the unit of the money that the question asks for, 0 where it names none.
         basis: whether the parent's own statements are meant.
+        interim: the part of the year, None for the whole year.
+        day: the last day of the period, where the question says it.
+        part: the part of the company, None for the whole company.
     """
 
     operation: str
     parts: tuple[tuple[str, FormulaPart], ...]
-    first: int
-    last: int
+    years: tuple[int, ...]
     unit: str
     scale: float
     basis: str
+    interim: Interim | None = None
+    day: date | None = None
+    part: CompanyPart | None = None
+
+    @property
+    def first(self) -> int:
+        """The first fiscal year."""
+        return self.years[0]
+
+    @property
+    def last(self) -> int:
+        """The last fiscal year."""
+        return self.years[-1]
+
+
+def is_by(text: str, kind: str) -> bool:
+    """Return whether the lines above a breakdown say that it is by segment, region or product, and by nothing else."""
+    return [name for name in _KINDS if _words()[f"kind_{name}"].search(text)] == [kind]
+
+
+def is_member(label: str) -> bool:
+    """Return whether a row of a breakdown names a part, not what is left over."""
+    return not _words()["no_member"].search(label)
+
+
+def is_choice(question: str) -> bool:
+    """Return whether a question asks which part has the most, not for all of them."""
+    return bool(_words()["which"].search(question) and _words()["best"].search(question))
+
+
+def wants_least(question: str) -> bool:
+    """Return whether a question asks for the smallest value."""
+    return bool(_words()["least"].search(question))
 
 
 class NoPlan(LookupError):
@@ -67,64 +125,178 @@ class NoPlan(LookupError):
 @cache
 def _words() -> dict[str, re.Pattern[str]]:
     table = read_table(resources.files(__package__).joinpath("questions.yaml"))
-    return {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table.items()}
+    return {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table.items() if name not in _VOCABULARIES}
 
 
-def read_plan(task: FilingTask, years: Sequence[int], names: Collection[str] = ()) -> ValuePlan:
+_VOCABULARIES = ("plain", "kinds")
+
+
+@cache
+def _vocabulary(name: str) -> frozenset[str]:
+    return frozenset(read_table(resources.files(__package__).joinpath("questions.yaml"))[name].split())
+
+
+def read_plan(task: FilingTask, years: Sequence[int], names: Collection[str] = (), *, companies: int = 1) -> ValuePlan:
     """Read a question.
 
     Args:
         task: the question as it is read for pages.
         years: the fiscal years that it names, in order, at least one.
         names: words of the company's name.
+        companies: how many companies it names.
 
     Raises:
         NoPlan: when no rule reads a value from it.
     """
     words = _words()
     text = words["caveat"].sub(" ", re.sub("[“”]", '"', " ".join(task.question[:LONGEST].split())))
-    if task.quarters or words["quarter"].search(text):
-        raise NoPlan("quarter")
     defined = words["defined"].search(text)
     asked = text[: defined.start()] if defined else text
-    if words["part"].search(asked) or words["no_rule"].search(text) or _is_of_a_part(asked, names):
+    if words["part"].search(asked) or words["no_rule"].search(text):
         raise NoPlan("part")
+    interim = _interim(text, task, years)
     basis = "parent" if words["parent"].search(text) else "consolidated"
-    parts, unit = _defined(text, defined, asked) if defined else _named(_without_statements(asked))
-    first, last = years[0], years[-1]
-    operation = _operation(asked, years, several=len(parts) > 1 or bool(defined))
-    if operation == VALUE:
-        first = last
-    if operation in {GROWTH, CHANGE, ROSE, FELL, MOVED} and first == last:
-        first = last - 1
-    if len(parts) > 1 and operation != EXTREME:  # a second line that nothing is done with was not understood
+    plain = _without_statements(asked)
+    lines, unit = _defined(text, defined, asked) if defined else _named(plain)
+    rest = _unread_names(plain, names) if defined else _rest(plain, names)
+    part = _part(asked, rest)
+    run = _run(text, years)
+    operation = _operation(asked, run, several=len(lines) > 1, defined=bool(defined), companies=companies)
+    if operation == LIST and len(lines) > 1 and not _is_list(plain):
+        raise NoPlan("part")  # a second line that is not one of a list
+    spread = operation in {LIST, AVERAGE} and len(run) > 1
+    span = tuple(range(run[0], run[-1] + 1)) if spread and _is_range(text, run) else run
+    if operation in {VALUE, EXTREME, POSITIVE}:
+        span = run[-1:]
+    elif operation in {GROWTH, CHANGE, ROSE, FELL, MOVED, CAGR}:
+        span = (run[0], run[-1]) if len(run) > 1 else (run[-1] - 1, run[-1])
+    if len(span) > _MOST_YEARS or (len(lines) > 1 and operation not in {EXTREME, LIST}):
+        raise NoPlan("part")  # a second line that nothing is done with was not understood
+    if re.search(words["average"], asked) and operation != AVERAGE and not defined and unit == "amount":
         raise NoPlan("part")
-    return ValuePlan(operation, tuple(parts), first, last, _unit(operation, unit, text), _scale(text), basis)
+    if part and (len(lines) > 1 or operation not in {VALUE, GROWTH, CHANGE, ROSE, FELL, EXTREME, LIST}):
+        raise NoPlan("part")
+    if part and part.share:
+        unit = PERCENT
+    day = None if words["year_end"].search(text) else task.day
+    if _scale(text) and unit not in {"amount", "count"}:
+        raise NoPlan("part")  # a ratio has no amount of money
+    return ValuePlan(
+        operation, tuple(lines), span, _unit(operation, unit, text), _scale(text), basis, interim, day, part
+    )
 
 
-def _is_of_a_part(text: str, names: Collection[str]) -> bool:
-    """Return whether a question names something beside company, year and line: Greater China, 水泵业务."""
-    rest = plain = _without_statements(text)
-    for named in reversed(named_concepts(rest)):
-        rest = rest[: named.start] + " " + rest[named.end :]
-    for name in sorted((name for name in names if not name.isascii()), key=len, reverse=True):
-        rest = rest.replace(name, " ")
-    if _CHINESE.search(text):
-        return bool(_CHINESE.search(_words()["filler"].sub("", rest)))
-    if any(_is_another_line(plain, named, names) for named in named_concepts(plain)):
-        return True
-    proper = (match[0].casefold() for match in _PROPER.finditer(rest))
-    return any(word not in names and word not in _PLAIN_PROPER for word in proper)
+def unread(question: str) -> str:
+    """Return the words of a question that name neither line nor period: the company, where the base has none of it.
+
+    >>> unread("What was the total revenue of Blue Tractor in FY2022?"), unread("What were total assets in 2021?")
+    ('Blue Tractor', '')
+    """
+    text = " ".join(question[:LONGEST].split())
+    found = re.search(r"\W+".join(map(re.escape, _rest(_without_statements(text), ()))), text, re.IGNORECASE)
+    return found[0] if found else ""
 
 
-def _is_another_line(text: str, named: NamedConcept, names: Collection[str]) -> bool:
-    """Return whether the word behind or before a line belongs to it: goodwill impairment, service revenue."""
+def _interim(text: str, task: FilingTask, years: Sequence[int]) -> Interim | None:
+    """Return the part of a fiscal year that a question asks for; one quarter only, of the same number in each year."""
     words = _words()
-    behind = re.sub(r"^\s*\([^)]*\)", "", text[named.end :])
-    before = re.sub(r"['’]s\s*$", "", text[: named.start])
-    own = re.search(r"(\w+)\W*$", before)
-    fits = words["before"].search(before) or (own and own[1].casefold() in names)
-    return not (words["behind"].match(behind) and fits)
+    if not words["quarter"].search(text):
+        return None
+    span = words["span"].search(text)
+    months = QUARTER if not span else _HALF_MONTHS if span["m6"] else _NINE_MONTHS
+    quarters = set(task.quarters) - ({2} if span and span["m6"] and len(task.quarters) > 1 else set())
+    if span:
+        quarters = quarters or {months // 3}
+    unclear = len(quarters) != 1 or words["second_half"].search(text)
+    if not task.day and (unclear or (span and quarters != {months // 3})):
+        raise NoPlan("quarter")
+    named = len(re.findall(r"[1-4]Q|Q[1-4]|quarter|季|half|半年|months", text, re.IGNORECASE))
+    if len(years) > 1 and not task.day and named < len(years) and not words["growth"].search(text):
+        raise NoPlan("quarter")
+    return Interim(0 if task.day else next(iter(quarters)), months)
+
+
+def _run(text: str, years: Sequence[int]) -> tuple[int, ...]:
+    """Return the years of a question: those of its last three years where it names one year only."""
+    match = _words()["run"].search(text)
+    if match and len(years) == 1:
+        count = match["n"] or match["zh"]
+        number = _COUNTS.get(count.lower()) or int(count)
+        return tuple(range(years[0] - number + 1, years[0] + 1))
+    return tuple(years)
+
+
+def _is_range(text: str, years: Sequence[int]) -> bool:
+    """Return whether the years between the first and the last are meant as well: from 2019 to 2021."""
+    first, last = (f"(?:20)?{year % 100:02}" for year in (years[0], years[-1]))
+    return bool(
+        re.search(
+            rf"{first}\s*年?(?:度|末)?\s*(?:to|through|until|and|[-–—~至到])\s*(?:FY|fiscal|year|the|\s)*{last}",
+            text,
+            re.IGNORECASE,
+        )
+    )
+
+
+def _rest(text: str, names: Collection[str]) -> tuple[str, ...]:
+    """Return the words of a question that name neither company, line, period nor what is done: Intelligent Cloud."""
+    words = _words()
+    pieces = words["asking"].split(words["bracket"].sub(" ", text)) if not _CHINESE.search(text) else [text]
+    kept = [each for each in pieces if named_concepts(each)] or pieces
+    found = [name for each in pieces if each not in kept for name in _unread_names(each, names)]
+    for piece in kept:
+        own = re.sub(r"\(net\)", " ", piece)
+        for named in reversed(named_concepts(piece)):
+            own = own[: named.start] + " " + own[named.end :]
+        for name in sorted(names, key=len, reverse=True) if _CHINESE.search(text) else ():
+            edge = r"(?<![A-Za-z\d])", r"(?![A-Za-z\d])"
+            own = re.sub((re.escape(name)).join(edge if name.isascii() else ("", "")), " ", own, flags=re.IGNORECASE)
+        if _CHINESE.search(text):
+            spelled = re.search(r"[（(]([A-Za-z][A-Za-z&' ]+)[）)]", own)
+            own = re.sub(r"(?<![A-Za-z])(?:FY)?\d[\d.]*|[（(][^）)]*[）)]", " ", own)
+            left = [each for each in re.split(r"[\s，。、·？?！!：:；;“”\"]+", words["filler"].sub(" ", own)) if each]
+            found += spelled[1].split() if spelled and left else left
+        else:
+            found += _unread_words(own, names)
+    return tuple(found)
+
+
+def _unread_words(text: str, names: Collection[str]) -> list[str]:
+    """Return the words that say nothing of what is asked; a plain word that begins a name belongs to it."""
+    plain, found = _vocabulary("plain"), list[str]()
+    tokens = [re.sub(r"['’]s?$", "", token) for token in _WORD.findall(text)]
+    for place in range(len(tokens) - 1, -1, -1):
+        token = tokens[place]
+        key = token.casefold().strip(".")
+        if key in names or not key or re.fullmatch(r"(?:(?:fy|q)?[\d.,]+(?:q\d*)?[-–]?)+", key):
+            continue
+        begins = place and found and token[0].isupper() and tokens[place + 1] == found[-1] and found[-1][0].isupper()
+        if key not in plain or begins:
+            found.append(token)
+    return [token.casefold() for token in reversed(found)]
+
+
+def _unread_names(text: str, names: Collection[str]) -> tuple[str, ...]:
+    """Return proper names beside company and lines, for a question that defines its term itself."""
+    for named in reversed(named_concepts(text)):
+        text = text[: named.start] + " " + text[named.end :]
+    proper = (match[0].casefold() for match in _PROPER.finditer(text))
+    return tuple(word for word in proper if word not in names and word not in _vocabulary("plain"))
+
+
+def _part(text: str, rest: tuple[str, ...]) -> CompanyPart | None:
+    """Return the part of the company that a question asks for."""
+    words, kinds = _words(), _vocabulary("kinds")
+    kind = next((name for name in _KINDS if words[f"kind_{name}"].search(text)), "")
+    core = tuple(word for word in rest if word not in kinds)
+    if not core and kind and (words["which"].search(text) or words["every"].search(text)):
+        return CompanyPart((), kind)
+    left = core or tuple(
+        word for word in rest if not words["kind_segment"].fullmatch(word) and not words["kind_region"].fullmatch(word)
+    )
+    if not left and (rest or (kind and _CHINESE.search(text))):
+        raise NoPlan("part")
+    return CompanyPart(left, kind, share=bool(words["share_of_all"].search(text))) if left else None
 
 
 def _without_statements(text: str) -> str:
@@ -180,30 +352,48 @@ def _named(text: str) -> tuple[list[tuple[str, FormulaPart]], str]:
     best = max(named, key=lambda each: (bool(each.concept.formula and not each.concept.rows), each.end - each.start))
     if not best.concept.formula and words["of_revenue"].match(_tail(text, best)):
         return [(best.concept.name, FormulaOperation("/", Line(best.concept), Line(concepts()["Revenues"])))], PERCENT
-    used = ingredients(best.concept)
-    others = {each.concept.name: Line(each.concept) for each in named if each.concept.name not in used}
-    parts: dict[str, FormulaPart] = {best.concept.name: Line(best.concept), **others}
+    used = ingredients(best.concept) if not best.concept.rows else {best.concept.name}
+    if into := words["into"].search(text):
+        ends = [each for each in named if each.start >= into.end() and each.concept is not named[0].concept]
+        if len(named) == 2 and ends and into.start() <= named[0].start:  # noqa: PLR2004 - the whole and its share
+            node = FormulaOperation("/", Line(ends[0].concept), Line(named[0].concept))
+            return [(node.text(), node)], PERCENT
+    parts: dict[str, FormulaPart] = {
+        each.concept.name: Line(each.concept) for each in named if each is best or each.concept.name not in used
+    }
     return list(parts.items()), best.concept.unit
+
+
+def _is_list(text: str) -> bool:
+    """Return whether the lines that a question names are joined: R&D and SG&A."""
+    return all(
+        one.concept is other.concept or _words()["joined"].fullmatch(text[one.end : other.start])
+        for one, other in pairwise(named_concepts(text))
+    )
 
 
 def _tail(text: str, named: NamedConcept) -> str:
     return re.sub(r"^\s*\([^)]*\)", "", text[named.end : named.end + 70])
 
 
-def _operation(text: str, years: Sequence[int], *, several: bool) -> str:
+def _operation(text: str, years: Sequence[int], *, several: bool, defined: bool, companies: int) -> str:
     words, spans = _words(), len(years) > 1
-    if words["yes_no"].search(text) and not (several and words["extreme"].search(text)):
+    compares = companies > 1 or (several and words["extreme"].search(text)) or words["which"].search(text)
+    if words["yes_no"].search(text) and not compares:
         return _decision(text)
+    moves = words["change"].search(text) and companies == 1
     rules = (
         (CAGR, spans and words["cagr"].search(text)),
         (AVERAGE, spans and words["average"].search(text)),
         (EXTREME, several and words["extreme"].search(text)),
-        (GROWTH, words["growth"].search(text)),
-        (GROWTH, words["change"].search(text) and words["percent"].search(text) and not words["ratio"].search(text)),
-        (CHANGE, words["change"].search(text)),
+        (LIST, words["each"].search(text) and (spans or several) and not defined),
+        (GROWTH, words["growth"].search(text) or (words["which"].search(text) and words["fastest"].search(text))),
+        (GROWTH, moves and words["percent"].search(text) and not words["ratio"].search(words["percent"].sub("", text))),
+        (CHANGE, moves),
+        (LIST, (spans or several) and not defined),
     )
     found = next((name for name, holds in rules if holds), VALUE)
-    if found == VALUE and spans and not several:
+    if found == VALUE and words["cagr"].search(text):
         raise NoPlan("part")
     return found
 

@@ -9,12 +9,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from kg.filing import ANNUAL, QUARTERLY, RELEASE
 from kg.query.filings.features import statement_looks
 from kg.query.filings.lexicon import STATEMENTS, lexicon
 from kg.query.filings.page_table import LOOKS
+from kg.query.filings.values.breakdown import FilingBreakdowns
 from kg.query.filings.values.concepts import concepts
+from kg.query.filings.values.interim import interim_columns
+from kg.query.filings.values.rows import Row, lines_of, split_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,9 +47,6 @@ _SPILT = re.compile(r"\b(?:January|Jan)\.? [1-7], (20\d\d)", re.IGNORECASE)  # a
 _DAY = re.compile(
     rf"\b{_MONTH}\.?\s+\d{{1,2}}\s*,?(?=\s|$)|(?<=年)\s*\d{{1,2}}\s*月(?:\s*\d{{1,2}}\s*日)?", re.IGNORECASE
 )
-_NUMBER = re.compile(r"[(\-–—$€£¥]*\d[\d,]*(?:\.\d+)?\)?%?\)?$|[—–-]+$|不适用$")
-_DASH = re.compile(r"[—–-]+$")
-_REFERENCE = re.compile(r"[一二三四五六七八九十]+[、.]\s*[(（]?[一二三四五六七八九十\d]+[)）]?$|附注\S*$|注\d+$")
 _SCALE = re.compile(
     r"in\s+(?:U\.?S\.? )?(?:dollars? in )?(million|thousand|billion)s|\(?\b(million|thousand|billion)s\)?"
     r"|单位[:：]?\s*(?:人民币)?\s*(百万元|亿元|万元|千元|元)|人民币(百万元|亿元|万元|千元)",
@@ -72,6 +76,16 @@ _KEY = re.compile(r"主要(?:会计数据|财务指标|指标)|(?:补充|监管|
 _ELSEWHERE = {"income": ("cash", "key"), "cash": ("income", "key"), "balance": ("key",)}
 
 _TAX, _BEFORE_TAX, _AFTER_TAX = "IncomeTaxExpenseBenefit", "IncomeLossBeforeIncomeTaxes", "NetIncomeLoss"
+_SHARES = {"SharesBasic": "EarningsPerShareBasic", "SharesDiluted": "EarningsPerShareDiluted"}
+_NEAR_SHARES = 0.05
+_EMPLOYEES = "EmployeesTotal"
+_EMPLOYED = re.compile(
+    r"\b(?:we|company|group|corporation)\b(?:'s)? (?:and its subsidiaries |globally )?(?:employed|had|have|employs?)\b"
+    r"[^.;:\d]{0,70}?(\d{1,3}(?:,\d{3})+|\d{3,6}) (?:[a-z-]+,? ){0,5}"
+    r"(?:employees|people|associates|colleagues|persons|team members)",
+    re.IGNORECASE,
+)
+_BEFORE = 120  # characters before a number of employees that may say of which day it is
 
 _TOTALS = {
     "balance": ("Assets", "LiabilitiesCurrent"),
@@ -83,16 +97,6 @@ CONSOLIDATED, PARENT = "consolidated", "parent"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A row of a table: its label, its figures (None where a cell is empty), and where it is in the text."""
-
-    label: str
-    figures: tuple[float | None, ...]
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class StatementTable:
     """The rows under one heading: the statement, whose it is, its page by index, and the years of its columns."""
 
@@ -100,9 +104,10 @@ class StatementTable:
     basis: str
     page: int
     scale: float
-    years: tuple[int | None, ...]  # None: a column of changes
+    years: tuple[int | None, ...]  # None: a column of changes, or of other months
     rows: tuple[Row, ...]
     likeness: float
+    months: int = 0  # of an interim report's columns; 0 for those of a fiscal year, and for a day
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,21 +136,70 @@ class FilingStatements:
 
     def __init__(self, document: str, table: PageTable, filing: Filing) -> None:
         self.document, self._pages, self._filing = document, table, filing
+        self._interim = filing.form in QUARTERLY or filing.form == RELEASE
         read = [part for page in _statement_pages(table) for part in self._parts(page)]
         self.tables = sorted(read, key=lambda part: (-part.likeness, part.page))
-        self._known: dict[tuple[str, int, str], StatementFigure | None] = {}
+        self._known: dict[tuple[str, int, str, int], StatementFigure | None] = {}
 
-    def find(self, concept: Concept, year: int, basis: str = CONSOLIDATED) -> StatementFigure | None:
-        """Return the value of a concept for a fiscal year, None where it is not stated clearly."""
-        key = (concept.name, year, basis)
+    def find(
+        self, concept: Concept, year: int, basis: str = CONSOLIDATED, *, months: int = 0
+    ) -> StatementFigure | None:
+        """Return the value of a concept for a fiscal year, None where it is not stated clearly.
+
+        Args:
+            concept: the line.
+            year: the fiscal year.
+            basis: consolidated or parent.
+            months: of an interim report, those that its period has; what a day has is the same for all.
+        """
+        key = (concept.name, year, basis, months)
         if key not in self._known:
-            found = self._find(concept, year, basis)
-            self._known[key] = self._with_sign(found) if found and concept.name == _TAX else found
+            found = self._find(concept, year, basis, months)
+            if found and concept.name == _TAX:
+                found = self._with_sign(found, months)
+            elif found and concept.name in _SHARES:
+                found = self._counted(found, months)
+            elif found is None and concept.name == _EMPLOYEES and year == self._filing.year:
+                found = self._employees()
+            self._known[key] = found
         return self._known[key]
 
-    def _with_sign(self, tax: StatementFigure) -> StatementFigure:
+    def _counted(self, shares: StatementFigure, months: int) -> StatementFigure | None:
+        """Return a number of shares in single shares: that of which the income a share is what the statement says."""
+        each = self.find(concepts()[_SHARES[shares.concept]], shares.year, shares.basis, months=months)
+        income = self.find(concepts()[_AFTER_TAX], shares.year, shares.basis, months=months)
+        if not each or not income or not each.value or not shares.value:
+            return None
+        number = income.value / each.value
+        fitting = (shares.value * unit for unit in (1, 1e3, 1e6))
+        value = next((one for one in fitting if abs(number / one - 1) <= _NEAR_SHARES), None)
+        return replace(shares, value=value) if value else None
+
+    def _employees(self) -> StatementFigure | None:
+        """Return the number of employees that the text states for the last day of the year; None where it differs."""
+        ends, text = self._filing.ends, self._pages.text.replace("\n", " ")
+        if ends is None or self._filing.form not in ANNUAL:
+            return None
+        found: dict[float, re.Match[str]] = {}
+        for match in _EMPLOYED.finditer(text):
+            day = f"{ends:%B} {ends.day}, {ends.year}"
+            opening = text[max(0, match.start() - _BEFORE) : match.start(1)]
+            if day in opening or f"end of fiscal {ends.year}" in opening:
+                found.setdefault(float(match[1].replace(",", "")), match)
+        if len(found) != 1:
+            return None
+        value, match = found.popitem()
+        page = int(np.searchsorted(self._pages.spans[:, 0], match.start(), side="right")) - 1
+        start, end = match.span()
+        return StatementFigure(
+            _EMPLOYEES, self._filing.year, value, match[0], CONSOLIDATED, self.document, page, start, end
+        )
+
+    def _with_sign(self, tax: StatementFigure, months: int) -> StatementFigure:
         """Return a tax charge as an amount that lowers income, however the statement signs it."""
-        before, after = (self.find(concepts()[name], tax.year, tax.basis) for name in (_BEFORE_TAX, _AFTER_TAX))
+        before, after = (
+            self.find(concepts()[name], tax.year, tax.basis, months=months) for name in (_BEFORE_TAX, _AFTER_TAX)
+        )
         if before and after:
             apart = [abs(before.value - value - after.value) for value in (tax.value, -tax.value)]
             charged = apart[0] <= apart[1]
@@ -154,6 +208,11 @@ class FilingStatements:
         if charged:
             return tax
         return replace(tax, value=-tax.value)
+
+    @cached_property
+    def breakdowns(self) -> FilingBreakdowns:
+        """How the filing breaks its lines down."""
+        return FilingBreakdowns(self._pages)
 
     def years(self) -> set[int]:
         """Return the fiscal years that columns are for."""
@@ -166,8 +225,9 @@ class FilingStatements:
                 if figure := self.find(concept, year, basis):
                     yield figure
 
-    def _find(self, concept: Concept, year: int, basis: str) -> StatementFigure | None:
-        tables = [each for each in self.tables if each.basis == basis and year in each.years]
+    def _find(self, concept: Concept, year: int, basis: str, months: int) -> StatementFigure | None:
+        fitting = (each for each in self.tables if each.months in {0, months})
+        tables = [each for each in fitting if each.basis == basis and year in each.years]
         for statement in (concept.statement, *_ELSEWHERE.get(concept.statement, ())):
             own = [each for each in tables if each.statement == statement]
             for table in [each for each in own if statement == "key" or self._belongs(each, own[0], year)]:
@@ -193,8 +253,8 @@ class FilingStatements:
     def _readings(self, concept: Concept, year: int, table: StatementTable) -> Iterator[tuple[int, StatementFigure]]:
         scale = table.scale if concept.unit == "amount" else 1.0
         for row in table.rows:
-            rank = concept.fits(row.label)
-            value = _cell(row, table.years, year) if rank is not None else None
+            rank = concept.fits(row.label, row.head)
+            value = _cell(row, table.years, year, whole=self._interim) if rank is not None else None
             if rank is not None and value is not None:
                 value = abs(value) if concept.positive else value
                 yield (
@@ -218,13 +278,17 @@ class FilingStatements:
         start, end = (int(each) for each in table.spans[page.index])
         if page.continued:
             end = int(table.spans[page.index + 1][1])
-        lines = list(_lines(text, start, end))
+        lines = list(lines_of(text, start, end))
         parts: list[tuple[str, str, list[tuple[str, int]]]] = [(page.statement, CONSOLIDATED, [])]
         for line, at in lines:
             head = _statement_head(line)
-            if head and parts[-1][:2] != head and any(_split(each)[1] for each, _ in parts[-1][2]):
+            if (
+                head
+                and (parts[-1][:2] != head or self._interim)
+                and any(split_row(each)[1] for each, _ in parts[-1][2])
+            ):
                 parts.append((*head, []))
-            elif head and not any(_split(each)[1] for each, _ in parts[-1][2]):
+            elif head and not any(split_row(each)[1] for each, _ in parts[-1][2]):
                 parts[-1] = (*head, parts[-1][2])
             parts[-1][2].append((line, at))
         scale = 0.0
@@ -233,7 +297,10 @@ class FilingStatements:
             read = _Reader(self._filing).read(held)
             if read.rows and scale:
                 likeness = round(page.likeness + _KNOWN_ROW * _known_rows(statement, read.rows), 4)
-                yield StatementTable(statement, basis, page.index, scale, read.columns(), tuple(read.rows), likeness)
+                whole = [(0, read.columns())] if not self._interim else []
+                for months, years in whole or interim_columns(statement, held, read.rows, filing=self._filing):
+                    rows = tuple(read.rows)
+                    yield StatementTable(statement, basis, page.index, scale, years, rows, likeness, months)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,16 +337,9 @@ def _opens(table: PageTable, page: int) -> bool:
     return bool(_HEADING.search(table.text, start, min(end, start + _TOP)))
 
 
-def _lines(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
-    at = start
-    for line in text[start:end].split("\n"):
-        yield line, at
-        at += len(line) + 1
-
-
 def _statement_head(line: str) -> tuple[str, str] | None:
     """Return the statement and the basis that a line opens: 母公司资产负债表."""
-    if len(line) > _SHORT or _split(line)[1]:
+    if len(line) > _SHORT or split_row(line)[1]:
         return None
     if _KEY.search(line):
         return "key", CONSOLIDATED
@@ -294,54 +354,20 @@ def _scale_of(lines: Iterator[str]) -> float:
     return _SCALES[next(each for each in match.groups() if each).lower()] if match else 0.0
 
 
-def _split(line: str) -> tuple[str, tuple[float | None, ...]]:
-    """Return the label and the figures at the end of a row; a dash is nothing, a percentage is left out.
-
-    >>> _split("Total assets $ 36,500 $ (1,200)"), _split("存货 | 七、5 | 1,000.50 | ")
-    (('Total assets', (36500.0, -1200.0)), ('存货', (1000.5, None)))
-    """
-    if "|" in line:
-        label, *cells = (cell.strip() for cell in line.split("|"))
-        kept = [cell for cell in cells if not _REFERENCE.match(cell)]
-        figures = tuple(None if not cell else _figure(cell) for cell in kept if not cell or _NUMBER.match(cell))
-        return label, figures if len(figures) == len(kept) and any(f is not None for f in figures) else ()
-    plain = re.sub(r"\$\s*", " ", re.sub(r"\(\s+(?=\d)", "(", line))
-    words = re.sub(r"(?<=\d)\s+%", "%", re.sub(r"(?<=\d)\s+\)", ")", plain)).split()
-    place = len(words)
-    while place and (_NUMBER.match(words[place - 1]) or words[place - 1] in {")", "%", "$"}):
-        place -= 1
-    figures = tuple(
-        _figure(word) for word in words[place:] if word not in {")", "%", "$"} and not word.endswith(("%", "%)"))
-    )
-    if len(words) - place == 1 and _DASH.match(words[-1]):  # a label that goes on in the next line
-        return " ".join(words), ()
-    if place and _REFERENCE.match(words[place - 1]):
-        place -= 1
-    return " ".join(words[:place]), figures
-
-
-def _figure(word: str) -> float | None:
-    if _DASH.match(word):
-        return 0.0
-    digits = re.sub(r"[^\d.]", "", word)
-    if not digits or digits.count(".") > 1:
-        return None
-    value = float(digits)
-    return -value if word.startswith(("(", "-", "–", "—")) else value
-
-
 def _known_rows(statement: str, rows: Sequence[Row]) -> int:
     """Return how many lines of a statement the vocabulary finds among rows."""
     own = [concept for concept in concepts().values() if concept.statement == statement]
     return min(_MOST_KNOWN, sum(any(concept.fits(row.label) is not None for row in rows) for concept in own))
 
 
-def _cell(row: Row, years: Sequence[int | None], year: int) -> float | None:
-    """Return the figure of a row for a year; None unless its figures fit the columns."""
+def _cell(row: Row, years: Sequence[int | None], year: int, *, whole: bool) -> float | None:
+    """Return the figure of a row for a year; None unless its figures fit the columns, `whole` all of them."""
     dated = [each for each in years if each]
     figures = row.figures
     if len(figures) == len(years):
         return figures[years.index(year)]
+    if whole:
+        return None
     if len(figures) == len(dated):
         return figures[dated.index(year)]
     if len(figures) > len(dated) == len(years) and len(figures) == len(dated) + 1:  # a note's number comes first
@@ -357,7 +383,7 @@ class _Reader:
         self.rows: list[Row] = []
         self._years: list[int | None] = []
         self._run: list[int | None] = []
-        self._label = ""
+        self._label = self._head = ""
 
     def read(self, lines: Sequence[tuple[str, int]]) -> _Reader:
         """Read the lines."""
@@ -381,7 +407,7 @@ class _Reader:
         plain = _DAY.sub(" ", plain).strip()
         if not plain:
             return
-        label, figures = _split(plain)
+        label, figures = split_row(plain)
         found = list(_columns(plain, self._filing.year))
         real = [each for each in figures if each is not None and not (1990 <= abs(each) <= 2039 and each == int(each))]  # noqa: PLR2004
         if found and not real:
@@ -398,10 +424,11 @@ class _Reader:
             if self._label and (not label or label[:1].islower() or label[:1].isdigit()):
                 label = f"{self._label} {label}".strip()
             if len(label) <= _LONGEST_LABEL:
-                self.rows.append(Row(label, figures, at, at + len(line)))
+                self.rows.append(Row(label, figures, at, at + len(line), self._head))
             self._label = ""
         else:
             self._label = f"{self._label} {label}" if self._label and label[:1].islower() else label
+            self._head = self._label
 
 
 def _columns(line: str, year: int) -> Iterator[int | None]:

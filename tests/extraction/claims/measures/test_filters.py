@@ -15,9 +15,25 @@ def doubted(*lines: str) -> list[bool]:
     return [fact.confidence < Settings().min_confidence for fact in ordered]
 
 
+def test_a_label_with_a_comma_in_brackets_hides_the_heading():
+    assert doubted("# 维生素", "- 烟酸（99%，国产）：2025年8月8日价格31500元/吨。") == [True]
+
+
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
+        # run-on labels of a chart, of some of them, and a price behind a month's exports
+        (("2019年华为手机收入增速27.59%31.21%28.76%，华为手机毛利率7.7%。",), [True, True]),
+        (("2024年14%的药店销售额下降25%。",), [True]),
+        (("2025年8月三氯蔗糖出口量870吨；安赛蜜价格3.5万元/吨。",), [False, True]),
+        # between two values of a span of years
+        (("2025-2027年智能驾驶渗透率从10%提升至50%，再到80%。",), [False, True]),
+        # behind a firm's figures a product's rate may be the firm's
+        (("比亚迪2024年销量427万辆；新能源汽车渗透率达到51%。",), [True, False]),
+        (("比亚迪2024年销量427万辆；全国新能源汽车渗透率达到51%。",), [False, False]),
+        # how growth changed is no change of the amount
+        (("2024年贷款余额37.9万亿元，同比下降0.8%，降幅较上年末收窄0.5个百分点。",), [False, True, False]),
+        (("2024年贷款增速12.9%（较上年+0.9pct）。",), [False, False]),
         # no time: a firm's revenue says nothing, its value on the day does
         (("宁德时代营业收入100亿元。",), [True]),
         (("宁德时代市值100亿元。",), [False]),

@@ -120,3 +120,25 @@ def test_what_a_list_of_a_chain_names_is_no_company():
     (claim, _) = row_of(sentence, "甲水", "operates", "乙料", reader=_GUESS)
     firm = replace(claim, subject=replace(claim.subject, entity="org:甲水", kind=Kind.COMPANY))
     assert settled([(firm, sentence)]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "maker", "product"),
+    [
+        ("甲公司推出新组件，甲电池与丁电池形成竞争。", "甲公司", "丁电池"),
+        ("甲公司向丙厂供应乙料，丁公司供应丙件。", "甲公司", "丙件"),
+        ("丁电池扩产带动甲公司订单增长。", "甲公司", "丁电池"),
+        ("甲公司向白酒、消费电子企业供应酒盒。", "甲公司", "白酒"),
+        ("丁电池的产能由甲公司等四家企业占据。", "甲公司", "乙料"),
+    ],
+)
+def test_a_product_of_other_companies_rivals_or_sentences_is_not_made(text: str, maker: str, product: str):
+    sentence = sentence_of(text)
+    firms = tuple(mentioned(sentence, name) for name in ("甲公司", "丁公司") if name in text)
+    sentence = replace(sentence, refs=firms)
+    assert kept([row_of(sentence, maker, "produces", product, reader=_GUESS)]) == set()
+
+
+def test_a_product_is_read_in_full():
+    sentence = sentence_of("甲公司的主要产品包括丁电池整线设备。")
+    assert kept([row_of(sentence, "甲公司", "produces", "丁电池")]) == {("甲公司", "produces", "丁电池整线设备")}

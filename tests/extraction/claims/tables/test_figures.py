@@ -151,7 +151,8 @@ ROWS = "| 会计年度 | 2023A | 2024A |\n|---|---|---|\n| 营业收入 | 4009 |
 def test_the_unit_above_a_table_is_read_as_a_whole(caption, factor):
     found = figures(markdown(f"{caption}\n\n{ROWS}"))
     assert found[("宁德时代", "营业收入", "2024")] == pytest.approx(3620 * factor)
-    assert not any(name == "EPS" for _, name, _ in found)  # 百万元 is no unit of a share's profit
+    shares = {value for (_, name, _), value in found.items() if name == "EPS"}
+    assert all(value < 100 for value in shares)  # 百万元 is no unit of a share's profit, but its 元 is
 
 
 @pytest.mark.parametrize("caption", ["单位：亿元或百万美元", "财务摘要（亿元及百万美元）", "财务摘要"])
@@ -329,3 +330,47 @@ def test_the_growth_of_a_quarter_is_not_measured_against_a_year():
 def test_blanks_around_the_slash_of_a_price(label):
     rows = f"| 指标 | 2024Q1 | 2025Q1 |\n|---|---|---|\n| 布伦特原油价格（{label}） | 82.9 | 74.9 |"
     assert 74.9 in figures(markdown(rows, title="原油")).values()
+
+
+def test_a_column_of_growth_is_of_the_latest_period():
+    rows = "| 营业收入 | 3620.1 | 4009.2 | -9.7% |\n| 毛利率 | 24.4% | 22.9% | 6.5% |\n"
+    found = figures(markdown("| 亿元 | 2024 | 2023 | 同比 |\n|---|---|---|---|\n" + rows))
+    assert found["宁德时代", "营业收入yoy", "2024"] == -9.7
+    assert ("宁德时代", "毛利率yoy", "2024") not in found  # of points or of the rate
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        # the column before it is no plain period, the cell that grew is not understood, the label has another period
+        "| 亿元 | 2023 | 2024（调整后） | 目标 | 同比 |\n|---|---|---|---|---|\n| 营业收入 | 1 | 2 | 3 | 5% |\n",
+        "| 亿元 | 2023 | 2024 | 同比 |\n|---|---|---|---|\n| 营业收入 | 4009 | 海外3620（累计） | 5% |\n",
+        "| 亿元 | 2024 | 同比 |\n|---|---|---|\n| 营业收入（1-5月） | 3620 | 5% |\n",
+    ],
+)
+def test_growth_whose_base_is_unclear_is_not_read(rows):
+    assert not [name for _, name, _ in figures(markdown(rows)) if name.endswith("yoy")]
+
+
+def test_a_corner_s_period_dates_its_table():
+    rows = "| 2025Q1 | 不良率 |\n|---|---|\n| 招商银行 | 0.94% |\n| 宁波银行 | 0.76% |\n"
+    assert ("招商银行", "不良贷款率", "2025Q1") in figures(markdown(rows, title="银行业绩"))
+
+
+def test_a_product_s_row_in_a_company_s_report_may_be_the_company_s():
+    rows = "| 项目 | 2023年 | 2024年 |\n|---|---|---|\n| 商品煤产量（百万吨） | 324.5 | 327.1 |\n"
+    assert not figures(markdown(rows, title="中国神华2024年报点评"))
+
+
+def test_english_labels_and_a_share_s_profit_in_the_table_s_currency():
+    rows = "US$ mn\n\n| | 1Q24 | 1Q25 |\n|---|---|---|\n| Revenue | 1,750 | 2,247 |\n| 摊薄每股收益 | 0.01 | 0.02 |\n"
+    found = figures(markdown(rows, title="中芯国际点评"))
+    assert found["中芯国际", "营业收入", "2025Q1"] == 2.247e9
+    assert found["中芯国际", "EPS", "2025Q1"] == 0.02
+
+
+def test_results_named_within_days_of_the_quarter_are_expected():
+    rows = "| 公司 | 2025Q1归母净利润（亿元） |\n|---|---|\n| 天孚通信 | 6.5 |\n| 紫光股份 | 9.9 |\n"
+    source = SourceFile(Path("note.md"), f"---\ntitle: 业绩\ndate: 2025-04-07\n---\n\n{rows}\n".encode(), TODAY)
+    facts = extractor().extract(read_markdown(source), recorded_at=READ).facts
+    assert {fact.modality for fact in facts if fact.value} == {Modality.FORECAST}
