@@ -75,7 +75,7 @@ def _answer(asked: DatedQuestion, kb: Path, lang: Lang, *, as_json: bool) -> Non
     confidence = load().answer_confidence if view.get("min_confidence") is None else ANSWERED
     with open_kb(kb, lang=lang, min_confidence=confidence, model=model, encoder=encoder) as base:
         written = base.answer(asked) if asked.by_model else None
-        with base.session(**view) as session:  # type: ignore[arg-type] # the options of ViewOptions
+        with base.session(**view) as session:
             answer = written or asked.answer(session)
             if as_json:
                 click.echo(json.dumps(asked.to_json(answer), ensure_ascii=False, indent=2))
@@ -112,12 +112,13 @@ def _type(field: FieldInfo) -> click.ParamType:  # type: ignore[type-arg] # gene
         kind = get_args(kind)[0]
     if issubclass(kind, Enum):
         return click.Choice([each.value for each in kind])
-    least = next((each.ge for each in field.metadata if isinstance(each, Ge)), None)
-    most = next((each.le for each in field.metadata if isinstance(each, Le)), None)
+    least: Any = next((each.ge for each in field.metadata if isinstance(each, Ge)), None)
+    most: Any = next((each.le for each in field.metadata if isinstance(each, Le)), None)
     types: dict[type, Any] = {
         int: click.IntRange(least, most),
         float: click.FloatRange(least, most),
         date: Day(),
         datetime: click.STRING,
     }
-    return types.get(kind, Words())
+    found: click.ParamType = types.get(kind, Words())  # type: ignore[type-arg] # as above
+    return found

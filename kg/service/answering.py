@@ -132,16 +132,15 @@ class ClientLeft(Exception):
 
 
 class _Key(NamedTuple):
-    """What an answer is kept by: a hash of question and tag, whether it is compressed, and whether it is a picture."""
+    """What an answer is kept by: a hash of question and tag, and whether it is compressed."""
 
     asked: bytes
     small: bool
-    drawn: bool = False
 
 
-def _key_of(question: DatedQuestion, tag: str, *, small: bool, drawn: bool = False) -> _Key:
-    asked = f"{question.key}\0{drawn:d}\0{tag}\0{question.model_dump_json()}"
-    return _Key(hashlib.blake2b(asked.encode(), digest_size=16).digest(), small, drawn)
+def _key_of(question: DatedQuestion, tag: str, *, small: bool) -> _Key:
+    asked = f"{question.key}\0{tag}\0{question.model_dump_json()}"
+    return _Key(hashlib.blake2b(asked.encode(), digest_size=16).digest(), small)
 
 
 @dataclass(slots=True)
@@ -187,16 +186,17 @@ class Answering:
         """
         return await self._plain.run(work)
 
-    async def respond(self, request: Request, question: DatedQuestion, *, drawn: bool = False) -> Response:
-        """Answer, or say that what the client has is current; `drawn` is what a page draws of the answer."""
+    async def respond(self, request: Request, question: DatedQuestion) -> Response:
+        """Answer, or say that what the client has is current."""
         held = {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}
         small = _GZIP.search(request.headers.get("accept-encoding", "")) is not None
         # The revision is read first: a tag may be older than its answer, never newer. A base on this machine gives it
         # in some microseconds, so that what is kept in memory needs no thread.
         state = self._tag() if self._nearby else await self.run(self._tag)
-        key = _key_of(question, state, small=small, drawn=drawn)
+        key = _key_of(question, state, small=small)
         tag = f'W/"{key.asked.hex()}"'  # of this question: no other has been answered to whom holds it
         headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding, Authorization"}
+        headers["Liantu-Format"] = question.form()
         if tag in held:
             self._metrics.keep()
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
@@ -296,11 +296,7 @@ class Answering:
         return _refused(refused)
 
     def _answer(self, question: DatedQuestion, *, key: _Key) -> bytes:
-        if key.drawn:
-            with self._kb.session(**question.view()) as session:  # type: ignore[arg-type] # the options of ViewOptions
-                found = question.picture(session, question.answer(session))
-        else:
-            found = question.to_json(self._kb.answer(question))
+        found = question.to_json(self._kb.answer(question))
         body = msgspec.json.encode(found)
         if key.small and len(body) >= _WORTH_COMPRESSING:
             body = gzip.compress(body, compresslevel=5, mtime=0)

@@ -19,7 +19,6 @@ from kg.errors import KgError, StoreError
 from kg.llm.port import ModelError
 from kg.query.questions.documents import DocumentQuestion
 from kg.query.questions.facts import FactsQuestion
-from kg.query.questions.parameters import DatedQuestion
 from kg.query.questions.registry import questions
 from kg.service.answering import Answering, Batch, ServiceLimits
 from kg.service.guard import LOG, Guard
@@ -31,6 +30,7 @@ from kg.service.schemas import PROBLEM, AnswerSchemas, described, examples
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from kg.query.questions.parameters import DatedQuestion
     from kg.service.base import KnowledgeBase
 
 _HEALTH = "进程在运行 · the process runs"
@@ -99,11 +99,9 @@ def create_app(
     schemas = AnswerSchemas()
     for key, question in questions().items():
         answers = {"schema": schemas.of(question.answers), "example": examples()[key]["answer"]}
-        described = _described(question.summary(), answers)
-        app.add_api_route(f"/v1/{key}", _endpoint(answering, question), name=key, **described)
-        if question.picture is not DatedQuestion.picture:
-            drawn = _described(question.summary(), {"schema": {"type": ["object", "null"]}})
-            app.add_api_route(f"/v1/picture/{key}", _endpoint(answering, question, drawn=True), **drawn)
+        options = _described(question.summary(), answers)
+        options["openapi_extra"] = {"x-format": question.form()}
+        app.add_api_route(f"/v1/{key}", _endpoint(answering, question), name=key, **options)
     document = _document_endpoint(answering)
     app.add_api_route("/v1/documents/{document_id:path}", document, response_model=None, include_in_schema=False)
     app.add_api_route("/v1/batch", _batch_endpoint(answering), methods=["POST"], **_described(_BATCH, _BATCH_ANSWERS))
@@ -160,14 +158,12 @@ def _openapi_endpoint(app: FastAPI, schemas: AnswerSchemas) -> Callable[..., Awa
     return answer
 
 
-def _endpoint(
-    answering: Answering, question: type[DatedQuestion], *, drawn: bool = False
-) -> Callable[..., Awaitable[Response]]:
+def _endpoint(answering: Answering, question: type[DatedQuestion]) -> Callable[..., Awaitable[Response]]:
     async def answer(request: Request, asked: Any) -> Response:
         _refuse_repeated(request, question)
-        if isinstance(asked, FactsQuestion) and not drawn and _LINES in request.headers.get("accept", ""):
+        if isinstance(asked, FactsQuestion) and _LINES in request.headers.get("accept", ""):
             return await _streamed(answering, asked)
-        return await answering.respond(request, asked, drawn=drawn)
+        return await answering.respond(request, asked)
 
     answer.__annotations__["asked"] = Annotated[question, Query()]
     return answer

@@ -84,7 +84,7 @@ class KnowledgeBase(QuestionMethods):
     def asof(self, day: date | str, *, known_at: datetime | str | None = None) -> DatedBase:
         """Return the base as it could be known on a day, for a back-test: no question on it sees what came later."""
         view: Any = SureQuestion.asked(as_of=day, known_at=known_at).view()
-        return DatedBase(self, {name: view[name] for name in ("as_of", "known_at")})  # type: ignore[misc]
+        return DatedBase(self, {"as_of": view["as_of"], "known_at": view["known_at"]})
 
     def frame(self, of: str, name: str, **options: Unpack[ViewOptions]) -> pd.DataFrame:
         """Return a step of the graph, or the answer to a question on a name, as a data frame; docs/service.md.

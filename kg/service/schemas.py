@@ -18,6 +18,7 @@ from fastapi.openapi.utils import get_openapi
 from kg.messages.words import BOTH, in_language
 from kg.period import Period, Precision
 from kg.query.answers import AskAnswer
+from kg.query.plain import json_name
 from kg.query.questions.registry import questions
 
 if TYPE_CHECKING:
@@ -105,14 +106,14 @@ class AnswerSchemas:
             return {"type": "string", "enum": [each.value for each in kind]}
         assert is_dataclass(kind), f"{kind} has no schema"
         hints = get_type_hints(kind, localns=_records())
-        names = [field.name for field in fields(kind)]
+        names = {json_name(field): field.name for field in fields(kind)}
         english = (kind.__doc__ or kind.__name__).partition("\n")[0]
         return {
             "type": "object",
             "description": f"{_in_chinese().get(kind.__name__, kind.__name__)}{BOTH}{english}",
-            "required": names,
+            "required": [*names],
             "additionalProperties": False,
-            "properties": {name: self.of(hints[name]) for name in names},
+            "properties": {name: self.of(hints[own]) for name, own in names.items()},
         }
 
     def _ask(self) -> dict[str, Any]:

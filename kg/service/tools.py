@@ -202,7 +202,7 @@ def _answer(kb: KnowledgeBase, asked: type[DatedQuestion], arguments: dict[str, 
         return _failed(str(error))
     except KgError:
         return _failed(_UNREADABLE)
-    return CallToolResult(content=[TextContent(type="text", text=text)])
+    return CallToolResult(content=[TextContent(type="text", text=text)], _meta={"format": asked.form()})
 
 
 def _resources(kb: KnowledgeBase, cursor: str) -> ListResourcesResult:

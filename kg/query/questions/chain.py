@@ -8,6 +8,7 @@ from pydantic import Field
 
 from kg.messages.words import listed, word
 from kg.query.answers import ChainAnswer
+from kg.query.pictures import chain_picture
 from kg.query.questions.parameters import Name, SureQuestion
 from kg.query.text_output import evidence_lines, head, weak_mark
 from kg.query.walks.chain import chain
@@ -16,6 +17,7 @@ from kg.query.wording import coded
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kg.query.pictures import Picture
     from kg.query.session import QuerySession
 
 
@@ -31,6 +33,10 @@ class ChainQuestion(SureQuestion):
     def answer(self, session: QuerySession) -> ChainAnswer:
         """Return the chain."""
         return chain(session, self.topic, depth=self.depth)
+
+    def picture(self, session: QuerySession) -> Picture:
+        """Return stages from left to right, each with its companies."""
+        return chain_picture(self.answer(session))
 
     @staticmethod
     def text(session: QuerySession, answer: ChainAnswer) -> Iterator[str]:

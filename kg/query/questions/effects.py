@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from kg.messages.words import word
 from kg.query.answers import ImpactAnswer
 from kg.query.history import HistoryAnswer, history
+from kg.query.pictures import factor_picture
 from kg.query.questions.parameters import SIGNS, Direction, Name, SureQuestion
 from kg.query.text_output import MOST_PATHS, citation_lines, head, link_lines
 from kg.query.walks.impact import causes, impact
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kg.query.answers import Party
+    from kg.query.pictures import Picture
     from kg.query.session import QuerySession
 
 _AFFECTED = 20
+_DRAWN_HOPS = 3  # of a picture, each way
 
 
 class DirectedQuestion(SureQuestion):
@@ -81,6 +84,10 @@ class ImpactQuestion(DirectedQuestion):
         """Return the effects."""
         return impact(session, self.factor, SIGNS[self.direction])
 
+    def picture(self, session: QuerySession) -> Picture:
+        """Return what moves the factor on the left, what it moves on the right."""
+        return _factor_picture(session, self.factor, self.direction)
+
 
 class CausesQuestion(DirectedQuestion):
     """什么引起一个结果 · what makes an effect rise or fall, as signed paths."""
@@ -92,6 +99,15 @@ class CausesQuestion(DirectedQuestion):
     def answer(self, session: QuerySession) -> ImpactAnswer:
         """Return the causes."""
         return causes(session, self.effect, SIGNS[self.direction])
+
+    def picture(self, session: QuerySession) -> Picture:
+        """Return what moves the effect on the left, what it moves in turn on the right."""
+        return _factor_picture(session, self.effect, self.direction)
+
+
+def _factor_picture(session: QuerySession, name: str, direction: Literal["up", "down"]) -> Picture:
+    before, after = (walk(session, name, SIGNS[direction], hops=_DRAWN_HOPS) for walk in (causes, impact))
+    return factor_picture(before, after)
 
 
 class HistoryQuestion(SureQuestion):

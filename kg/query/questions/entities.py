@@ -12,6 +12,7 @@ from kg.query.answers import ProfileAnswer, RelateAnswer
 from kg.query.browse.neighbours import NeighbourFilter, NeighboursAnswer, Side, neighbours
 from kg.query.browse.profile import group_of, profile
 from kg.query.browse.search import EntityMatch, NameIndex, search
+from kg.query.pictures import relate_picture
 from kg.query.questions.parameters import (
     DatedQuestion,
     Modalities,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kg.query.answers import EntityRef
+    from kg.query.pictures import Picture
     from kg.query.session import QuerySession
 
 
@@ -45,6 +47,10 @@ class RelateQuestion(SureQuestion):
     def answer(self, session: QuerySession) -> RelateAnswer:
         """Return the paths."""
         return relate(session, self.first, self.second)
+
+    def picture(self, session: QuerySession) -> Picture:
+        """Return the paths from left to right."""
+        return relate_picture(self.answer(session))
 
     @staticmethod
     def text(session: QuerySession, answer: RelateAnswer) -> Iterator[str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Self
 
+    from kg.query.pictures import Picture
     from kg.query.session import QuerySession
 
 SIGNS = {"up": 1, "down": -1}
@@ -153,6 +154,7 @@ class DatedQuestion(BaseModel):
     Class attributes of a question:
         key: its name in Python, HTTP, MCP and in `ask`; the command has `-` for `_`.
         answers: the type of its answer.
+        version: the number of the form of its JSON; tests/kg/service/wire.json pins the form.
         by_model: a language model writes the answer; `answer` then returns what asks it, to be called with the model
             after the session is closed.
         by_vectors: whether passages are searched by vectors, which needs an encoder.
@@ -162,6 +164,7 @@ class DatedQuestion(BaseModel):
 
     key: ClassVar[str] = ""
     answers: ClassVar[Any] = None
+    version: ClassVar[int] = 1
     by_model: ClassVar[bool] = False
     by_vectors: ClassVar[bool] = False
 
@@ -172,6 +175,16 @@ class DatedQuestion(BaseModel):
     def summary(cls) -> str:
         """Return what the question is for, in both languages."""
         return (cls.__doc__ or "").partition("\n")[0].removesuffix(".")
+
+    @classmethod
+    def is_drawn(cls) -> bool:
+        """Whether the question has a picture."""
+        return cls.picture is not DatedQuestion.picture
+
+    @classmethod
+    def form(cls) -> str:
+        """Return the name and version of the form of its JSON, as HTTP and MCP send it: `chain/1`."""
+        return f"{cls.key}/{cls.version}"
 
     @classmethod
     def asked(cls, *about: object, **named: object) -> Self:
@@ -213,9 +226,8 @@ class DatedQuestion(BaseModel):
         """Yield the lines of an answer on a terminal; by default those of its JSON."""
         return [json.dumps(cls.to_json(answer), ensure_ascii=False, indent=2)]
 
-    @staticmethod
-    def picture(session: QuerySession, answer: Any) -> dict[str, Any] | None:  # noqa: ARG004 -- for those that override it
-        """Return what a page draws of an answer, as plain objects; None where there is nothing to draw."""
+    def picture(self, session: QuerySession) -> Picture | None:  # noqa: ARG002 -- for those that override it
+        """Return what is drawn of the answer; None for a question without a picture."""
         return None
 
     @staticmethod
