@@ -60,7 +60,7 @@ def judged(
     session: QuerySession, file: Path = SENTENCES, reports: Path = REPORTS
 ) -> Iterator[tuple[SentenceCase, list[str]]]:
     """Yield each sentence with the faults that the check finds, cited to the passage that it is about."""
-    names = KnownNames(session.view)
+    names = KnownNames(session.view.names())
     passages = list(_passages(session))
     for case in cases(file):
         title = _TITLE.search((reports / case.report).read_text(encoding="utf-8"))

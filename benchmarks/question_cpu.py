@@ -48,7 +48,7 @@ def main(path: Path, repeat: int) -> None:
 def _hubs(kb: KnowledgeBase) -> dict[Kind, list[str]]:
     """Return the two busiest entities of each kind."""
     with kb.session() as session:
-        graph = session.snapshot
+        graph = session.graph
         edges, size = graph.edges(), len(graph.entity_ids)
         degree = np.bincount(edges.source, minlength=size) + np.bincount(edges.target, minlength=size)
         found: dict[Kind, list[str]] = {}

@@ -95,7 +95,7 @@ def main(kb: Path, seconds: int, clients: int, workers: int, *, writer: bool, li
 def _hubs(base: Path) -> list[str]:
     """Return the busiest entities, the busiest first."""
     with open_kb(base) as kb, kb.session() as session:
-        edges, names = session.snapshot.edges(), session.snapshot.entity_ids
+        edges, names = session.graph.edges(), session.graph.entity_ids
         degree = np.bincount(edges.source, minlength=len(names)) + np.bincount(edges.target, minlength=len(names))
         return [names[int(node)] for node in np.argsort(-degree)[:_DIFFERENT]]
 

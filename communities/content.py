@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from datetime import date
 
-    from communities.evidence import Evidence, EvidenceReader
+    from communities.evidence import EvidenceReader, TopicEvidence
     from communities.grouping import LastWeek
     from kg.model import Chunk, Fact
     from kg.query.session import QuerySession
 
 _LEAST_WEIGHT = 1.0  # notes, by share, from which a topic of a large base stands for itself
 _LEAST_NOTES = 3
-_MOST_TOPICS = 600
+_MOST_TOPICS, _COMPARED = 600, 3000  # that stand for themselves; whose notes are compared
 _LARGE = 200  # notes of a large base; in a smaller one a topic needs proportionally less
 _COHERENT = 0.1  # least mean similarity of the notes about a topic: 工业 is in notes of everything
 _TIED = 0.5  # weight of shown facts from which a lesser topic belongs to a larger one
@@ -114,7 +114,7 @@ def gather(
     return Gathered(tuple(contents), tuple(theme.parent for theme in themes), grouping, len(topics), round(share, 4))
 
 
-def _topics(evidence: Evidence, weight: Mapping[str, float], old: Collection[str]) -> list[str]:
+def _topics(evidence: TopicEvidence, weight: Mapping[str, float], old: Collection[str]) -> list[str]:
     """Return the topics that stand for themselves, by falling weight; what was one last week needs less."""
     large = min(1.0, len(evidence.days) / _LARGE)
     coherence = _coherence(evidence) if large >= 0.5 else {}  # noqa: PLR2004 -- few notes say nothing of coherence
@@ -128,10 +128,11 @@ def _topics(evidence: Evidence, weight: Mapping[str, float], old: Collection[str
     return standing[:_MOST_TOPICS]
 
 
-def _coherence(evidence: Evidence) -> dict[str, float]:
+def _coherence(evidence: TopicEvidence) -> dict[str, float]:
     """Return how alike the notes about each topic are, by the topics that they are about (tf-idf, cosine)."""
     documents = {document: number for number, document in enumerate(sorted(evidence.days))}
-    topics = [topic for topic in sorted(evidence.focus) if len(evidence.focus[topic]) >= _NOTES]
+    several = [topic for topic in sorted(evidence.focus) if len(evidence.focus[topic]) >= _NOTES]
+    topics = sorted(several, key=lambda topic: (-len(evidence.focus[topic]), topic))[:_COMPARED]
     share = np.zeros((len(topics), len(documents)), dtype=np.float32)
     for row, topic in enumerate(topics):
         for document, value in evidence.focus[topic].items():
@@ -150,7 +151,7 @@ def _coherence(evidence: Evidence) -> dict[str, float]:
 
 
 def _themes(
-    evidence: Evidence, topics: Sequence[str], weight: Mapping[str, float], grouping: Grouping
+    evidence: TopicEvidence, topics: Sequence[str], weight: Mapping[str, float], grouping: Grouping
 ) -> Iterator[_Theme]:
     """Yield the top themes by falling weight, each followed by its sub-themes."""
     lesser = _lesser(evidence, topics)
@@ -173,7 +174,7 @@ def _themes(
 
 
 def _theme(
-    evidence: Evidence, level: int, parent: int, topics: Sequence[str], lesser: Mapping[str, list[str]], head: str
+    evidence: TopicEvidence, level: int, parent: int, topics: Sequence[str], lesser: Mapping[str, list[str]], head: str
 ) -> _Theme:
     notes: dict[str, float] = {}
     for topic in topics:
@@ -189,7 +190,7 @@ def _theme(
     return _Theme(level, parent, head, (*first, *rest), tuple(ranked), notes)
 
 
-def _lesser(evidence: Evidence, topics: Sequence[str]) -> dict[str, list[str]]:
+def _lesser(evidence: TopicEvidence, topics: Sequence[str]) -> dict[str, list[str]]:
     """Return the lesser topics that shown facts tie to each topic, each under the one it is tied to most."""
     standing = set(topics)
     best: dict[str, tuple[float, str]] = {}
@@ -203,7 +204,7 @@ def _lesser(evidence: Evidence, topics: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def _companies(evidence: Evidence, topic: str) -> Iterator[tuple[str, float]]:
+def _companies(evidence: TopicEvidence, topic: str) -> Iterator[tuple[str, float]]:
     """Yield the companies of a topic: those that a shown fact states, or that several notes name under it.
 
     It must be a fair share of the notes that name them: a firm of everything is in a theme only as far as it is its
@@ -224,7 +225,7 @@ def _is_stated(total: float, share: float) -> bool:
     return total >= _STATED and share >= _SHARE_STATED
 
 
-def _with_companies_at_length(evidence: Evidence, themes: Sequence[_Theme]) -> list[_Theme]:
+def _with_companies_at_length(evidence: TopicEvidence, themes: Sequence[_Theme]) -> list[_Theme]:
     """Put each listed company that notes discuss at length in the theme it is named with most, if it is in none."""
     placed = {company for theme in themes for company in theme.companies}
     home = {topic: number for number, theme in enumerate(themes) for topic in theme.topics}
@@ -274,7 +275,7 @@ def _themes_of(
 
 
 def _content(
-    session: QuerySession, evidence: Evidence, theme: _Theme, facts: Sequence[Fact], since: date | None
+    session: QuerySession, evidence: TopicEvidence, theme: _Theme, facts: Sequence[Fact], since: date | None
 ) -> Content:
     ranked = sorted(facts, key=lambda fact: (-round(strength(fact, session.words), 6), fact.id))
     linked = [fact for fact in ranked if fact.relation != "reports"]
@@ -300,7 +301,7 @@ def _content(
     )
 
 
-def _ids_of(evidence: Evidence, topic: str, facts: Sequence[Fact]) -> list[str]:
+def _ids_of(evidence: TopicEvidence, topic: str, facts: Sequence[Fact]) -> list[str]:
     """Return the entities of a topic: the one it is called by, then those that facts of the theme name."""
     named = {end for fact in facts for end in (fact.subject, fact.object)}
     first = evidence.name_id(topic)

@@ -43,7 +43,7 @@ _SHORTEST = 2
 
 
 @dataclass(slots=True)
-class Evidence:
+class TopicEvidence:
     """What documents say of topics, by topic id.
 
     `focus`: document → share of the note, 0 … 1; `parts`: the same of the parts of notes, by first heading.
@@ -81,7 +81,7 @@ def _generic() -> frozenset[str]:
 
 
 @dataclass(slots=True)
-class _Part:
+class _NotePart:
     """A part of a note: its size, how much of it is under headings of each topic, and how often each is named."""
 
     size: int = 0
@@ -105,7 +105,7 @@ class EvidenceReader:
         self._session = session
         self._topics: dict[str, str] = {}
         self._found: dict[str, frozenset[str]] = {}
-        self.evidence = Evidence()
+        self.evidence = TopicEvidence()
 
     def topic(self, entity_id: str) -> str:
         """Return the topic of an entity, that of what an indicator measures; "" for what is no topic."""
@@ -124,7 +124,7 @@ class EvidenceReader:
             return ""
         return self._session.topics.ids(entity_id)[0]
 
-    def read(self) -> Evidence:
+    def read(self) -> TopicEvidence:
         """Read all visible documents."""
         view, evidence = self._session.view, self.evidence
         self._session.meet_all(entity_id for _, entity_id in view.names())
@@ -189,14 +189,14 @@ class EvidenceReader:
         companies = {each for _, each in named if each.startswith(COMPANIES)}
         evidence.named_in.update(companies)
         starts = [start for start, _ in named]
-        parts: dict[str, _Part] = defaultdict(_Part)
+        parts: dict[str, _NotePart] = defaultdict(_NotePart)
         for chunk in chunks:
             inside = named[bisect_right(starts, chunk.start - 1) : bisect_right(starts, chunk.end - 1)]
             part = parts["".join(chunk.heading[:1])]
             part.size += len(chunk.text)
             part.under.update(dict.fromkeys(self._read_chunk(head, chunk, inside), len(chunk.text)))
             part.spoken.update(filter(None, (self.topic(each) for _, each in inside)))
-        whole = _Part(sum(part.size for part in parts.values()))
+        whole = _NotePart(sum(part.size for part in parts.values()))
         for part in parts.values():
             whole.under.update(part.under)
         whole.spoken.update(filter(None, (self.topic(each) for _, each in named)))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from communities.evidence import Evidence
+    from communities.evidence import TopicEvidence
 
     Labels = NDArray[np.int64]
     Matrix = NDArray[np.float64]
@@ -70,7 +70,7 @@ class Grouping:
 
 
 def group(
-    evidence: Evidence, topics: Sequence[str], names: Sequence[str], *, before: Mapping[str, int], last: LastWeek
+    evidence: TopicEvidence, topics: Sequence[str], names: Sequence[str], *, before: Mapping[str, int], last: LastWeek
 ) -> Grouping:
     """Group topics, the most discussed first.
 
@@ -107,7 +107,7 @@ def group(
     )
 
 
-def _focus(evidence: Evidence, topics: Sequence[str], parts: Sequence[tuple[str, int]]) -> Matrix:
+def _focus(evidence: TopicEvidence, topics: Sequence[str], parts: Sequence[tuple[str, int]]) -> Matrix:
     column = {part: number for number, part in enumerate(parts)}
     share = np.zeros((len(topics), len(parts)))
     for row, topic in enumerate(topics):
@@ -116,7 +116,7 @@ def _focus(evidence: Evidence, topics: Sequence[str], parts: Sequence[tuple[str,
     return share
 
 
-def _fixed_layers(evidence: Evidence, topics: Sequence[str], names: Sequence[str]) -> Matrix:
+def _fixed_layers(evidence: TopicEvidence, topics: Sequence[str], names: Sequence[str]) -> Matrix:
     """Return the similarity by companies, shown facts and names."""
     size = len(topics)
     companies = {each: n for n, each in enumerate(sorted({c for topic in topics for c in evidence.companies[topic]}))}

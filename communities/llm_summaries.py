@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from communities.content import Content
     from kg.llm.port import Model
     from kg.model import Fact
+    from kg.query.answers import ContextItem
     from kg.query.grounding.checking import KnownNames
-    from kg.query.grounding.context import ContextItem
     from kg.query.session import QuerySession
 
 TEMPLATE = "theme.md.j2"

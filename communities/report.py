@@ -82,9 +82,9 @@ def weekly_report(session: QuerySession) -> WeeklyReport:
         raise NoRun
     day, since = run.as_of, before.as_of if before else run.as_of - _WEEK
     top = [community for community in run.communities if community.level == 0]
-    news = facts_inside(session, run.communities, since, day)
+    news = facts_inside(session, run.communities, since, until=day)
     earlier = {
-        theme: _notes(facts) for theme, facts in facts_inside(session, top, since - (day - since), since).items()
+        theme: _notes(facts) for theme, facts in facts_inside(session, top, since - (day - since), until=since).items()
     }
     weeks = [
         _theme_week(session, community, (run, before), news, len(earlier.get(community.id, ())))

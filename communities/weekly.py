@@ -279,7 +279,7 @@ def _write_summaries(
     )
     if not wanted:
         return found
-    names = KnownNames(job.session.view)
+    names = KnownNames(job.session.view.names())
     for (name, item), reply in zip(wanted.items(), replies, strict=True):
         accepted = llm_summaries.accept(item, reply, names)
         if isinstance(accepted, llm_summaries.RefusedReply):

@@ -14,6 +14,7 @@ from extraction.claims.effects.reader import EffectReader
 from extraction.claims.readers import FigureReader, PatternReader, TableClaims
 from extraction.claims.relations.frames import FrameReader
 from extraction.claims.relations.precedence import settled
+from extraction.claims.tables.filing_links import FilingLinkReader
 from extraction.claims.tables.statements import StatementReader
 from extraction.context.coreference import Discourse
 from extraction.context.headings import Headings, read_heading
@@ -100,6 +101,7 @@ class Extractor:
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._tables = TableClaims(Linker(self._resolver, self._lexicon, None), self._lexicon)
         self._statements = StatementReader(self._lexicon)
+        self._filing_links = FilingLinkReader(Linker(self._resolver, self._lexicon, None))
         self._readers: list[ClaimReader] = [
             FrameReader(),
             PatternReader(),
@@ -160,6 +162,7 @@ class Extractor:
         cells, unclear = self._tables.read(annotated)
         if filing and plain:
             cells += self._statements.read(document, filing, annotated.company)
+            cells += self._filing_links.read(document, filing, annotated.company)
         found = [*(row for reader in self._readers for row in reader.read(annotated)), *cells]
         senses = Senses(annotated.title, document.text)
         local = settled([(senses.of_claim(claim, sentence), sentence) for claim, sentence in found])
@@ -230,19 +233,20 @@ class Extractor:
         """Annotate each sentence in one pass over the lines; `base` is the company that the report is about."""
         headings = Headings()
         around, discourse = Surroundings(base), Discourse(base, self._lexicon)
+        day, opening = document.published_on, [line.sentence.text for line in lines[:_OPENING_LINES]]
         period: Period | None = None
         before: TextLine | None = None
         estimated = False
         fiscal = FiscalYears(base, ((line.sentence.text, names) for line, names in zip(lines, refs, strict=True)))
-        opening = [line.sentence.text for line in lines[:_OPENING_LINES]]
-        week = cache(partial(reported_week, opening, document.published_on))
+        week = cache(partial(reported_week, opening, day))
+        titled = partial(title_period, published_on=day, week=week)
         out: dict[int, AnnotatedSentence] = {}
         for number, (line, names) in enumerate(zip(lines, refs, strict=True)):
             text = line.sentence.text
             if line.block.kind == BlockKind.TABLE:
                 continue
             if line.block.kind == BlockKind.HEADING:
-                heading = read_heading(line.block.level, text, names, published_on=document.published_on, week=week)
+                heading = read_heading(line.block.level, text, names, published_on=day, week=week)
                 headings = headings.below(heading)
                 around, before = Surroundings(base, headings.subject), None
                 continue
@@ -252,15 +256,11 @@ class Extractor:
                     around = introduced(around, before.block, line.block, label=label, period=period)
                 discourse.begin_block()
                 estimated = False
-                around = self._block_surroundings(
-                    line, names, around, partial(title_period, published_on=document.published_on, week=week)
-                )
+                around = self._block_surroundings(line, names, around, titled)
                 period = around.period(headings.period)
             named, subject = discourse.resolve(text, names, around)
             year_end = fiscal.of(named, subject)
-            periods, impossible = read_periods(
-                text, document.published_on, period, fiscal_year_end=year_end or 12, week=week
-            )
+            periods, impossible = read_periods(text, day, period, fiscal_year_end=year_end or 12, week=week)
             out[number] = AnnotatedSentence(
                 sentence=line.sentence,
                 refs=tuple(named),

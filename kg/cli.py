@@ -34,6 +34,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 GROUP = "liantu.commands"
+SECTIONS = {
+    "Start here": ("ingest", "explore", "ask", "doctor"),
+    "Questions": (*(name for name in COMMANDS if " " not in name and name != "ask"), "filing"),
+    "Pictures": ("draw", "exhibit"),
+    "Care of a base": ("read", "remove", "weekly", "index", "entity", "securities", "check"),
+    "Language models": ("llm", "verify"),
+    "In and out": ("import", "export", "links", "dump", "copy", "extract", "resolve"),
+    "Services": ("serve", "mcp"),
+}
 EXIT_QUESTION, EXIT_USAGE, EXIT_REFUSED, EXIT_STORE, EXIT_MODEL = 1, 2, 3, 4, 5
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells count
 
@@ -53,6 +62,16 @@ class EntryPointGroup(click.Group):
         return sorted(
             {*(each for each in COMMANDS if " " not in each), *(point.name for point in entry_points(group=GROUP))}
         )
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in sections; one that no section names comes last."""
+        known = self.list_commands(ctx)
+        others = set(known).difference(*SECTIONS.values())
+        for title, names in {**SECTIONS, "More": tuple(sorted(others))}.items():
+            found = [(name, command) for name in names if name in known and (command := self.get_command(ctx, name))]
+            if found:
+                with formatter.section(title):
+                    formatter.write_dl([(name, command.get_short_help_str(limit=100)) for name, command in found])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command by name, or return None if there is none."""

@@ -45,6 +45,7 @@ _NOT_A_NAME = re.compile(r"[A-Z0-9&/-]{1,5}|\d.*|.*(?:[一-鿿] [A-Za-z0-9]|[A-Z
 _LATIN = re.compile(r"[A-Za-z0-9]")
 _BRACKETED = re.compile(r"[（(][^（()）]{1,12}[）)]")
 _PART = _PHRASES["part"]
+_GLUED = re.compile(r"(?:[A-Za-z]*[a-z][A-Za-z]*|[\d()（）-]{5,})(?=[一-鿿])")
 _INDEX = re.compile("^(?:申万|中信|SW|CS|CI|[Qq][1-4])(?=..)")  # whose sector it is, or a quarter run into the name
 
 
@@ -124,6 +125,8 @@ def _find_legal(text: str, organisations: Sequence[tuple[int, int]]) -> Iterator
         if any(start < match.start() and end == match.end() and word in _words().stops for word, start, end in tokens):
             continue  # 子公司, 分公司: a common noun, not a legal form
         start = max(_name_start(text, tokens, match.start()), begins.get(match.end(), 0))
+        if (glued := _GLUED.match(text, start, match.start())) and is_proper(text[glued.end() : match.start()]):
+            start = glued.end()  # flattened columns: 「IIIa甲乙药业股份有限公司」
         if start < match.start() and is_proper(text[start : match.start()]):
             yield Firm(start, match.end(), sure=limited)
 

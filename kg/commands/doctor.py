@@ -23,6 +23,7 @@ _LEAST_SQLITE = (3, 35)
 def doctor() -> None:
     """Check the installation: missing dependencies, and packages that another one shadows or has overwritten."""
     faults = [fault for check in (_python, _sqlite, shadowed, _overwritten, _missing) for fault in check()]
+    _extras()
     for fault in faults:
         click.echo(f"✗ {translated(fault, shown_lang())}")
     if faults:
@@ -64,10 +65,31 @@ def _digest(place: Path, algorithm: str) -> str:
     return urlsafe_b64encode(hashlib.new(algorithm, place.read_bytes()).digest()).rstrip(b"=").decode()
 
 
+def _extras() -> None:
+    """Print for each extra what is missing of it."""
+    for extra in distribution("liantu").metadata.get_all("Provides-Extra") or []:
+        needed = [each for each in _requirements() if each.marker and each.marker.evaluate({"extra": extra})]
+        lost = [each.name for each in needed if each.marker and not each.marker.evaluate({"extra": ""})]
+        lost = [name for name in lost if not _installed(name)]
+        if extra != "dev":
+            say("doctor.extra" if lost else "doctor.extra_ready", extra=extra, missing=" ".join(lost))
+
+
+def _requirements() -> list[Requirement]:
+    return [Requirement(line) for line in requires("liantu") or []]
+
+
+def _installed(name: str) -> bool:
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
 def _missing() -> list[str]:
     faults = []
-    for line in requires("liantu") or []:
-        requirement = Requirement(line)
+    for requirement in _requirements():
         if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
             try:
                 version = distribution(requirement.name).version

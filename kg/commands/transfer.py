@@ -137,7 +137,7 @@ def export(*, layout: str, out: Path, kb: Path, as_of: date | None, min_confiden
     if is_database(out):
         raise FileUnwritable(out, "a knowledge base or another database stands there, or owns that name")
     with opened(kb, as_of) as view:
-        done = write(view, layout, out, min_confidence=min_confidence, plain_csv=plain)
+        done = write(view, layout, out, min_confidence=min_confidence, plain_csv=plain, lang=shown_lang())
         say("export.done", **done, out=out)
         if layout in _NEXT:
             say(_NEXT[layout], out=out)

@@ -254,6 +254,29 @@ class AnswerLine:
     source: str = "graph"
 
 
+ItemKind = Literal["answer", "fact", "theme", "passage"]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextItem:
+    """One thing that may be cited by its `id`; `text` states it, `citations` say where it stands.
+
+    `about` is what it is filed under: headings, label of a list.
+    `modality` and `polarity` are those of the facts it rests on, where they agree.
+    """
+
+    id: str
+    kind: ItemKind
+    text: str
+    citations: tuple[Citation, ...]
+    facts: tuple[str, ...]
+    modality: str
+    polarity: str
+    confidence: float
+    tokens: int
+    about: str = ""
+
+
 def _line_html(line: AnswerLine) -> str:
     quote = escape(line.citations[0].quote) if line.citations else ""
     return f'<li style="margin-left:{line.indent}em" title="{quote}">{escape(line.text)}</li>'

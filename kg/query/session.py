@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from kg.graph.outlines import Outline, doubts_of
-from kg.graph.remote_graph import served_graph
 from kg.graph.snapshot import Snapshot
 from kg.model import Entity
 from kg.query.answers import Citation, EntityRef, Link, Node, Subgraph
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
     from kg.graph.edges import Edges
     from kg.graph.outlines import Doubts, Ends
-    from kg.graph.remote_graph import ServedGraph
     from kg.graph.snapshot import Direction
     from kg.messages.words import Lang
     from kg.model import Evidence, Fact
@@ -132,14 +130,8 @@ class QuerySession:
         return Topics(self)
 
     @cached_property
-    def graph(self) -> Snapshot | ServedGraph:
-        """What questions walk: the snapshot, or the server's own hops."""
-        served = served_graph(self.view, self.words)
-        return self.snapshot if served is None else served
-
-    @cached_property
-    def snapshot(self) -> Snapshot:
-        """The whole graph of the view, for what needs all of its edges."""
+    def graph(self) -> Snapshot:
+        """The compiled graph of the view."""
         return Snapshot.compile(self.view, self.words)
 
     def entity(self, index: int) -> Entity:

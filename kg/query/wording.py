@@ -173,7 +173,8 @@ def path_text(session: QuerySession, path: Path, direction: int) -> str:
     for link in path.links:
         said = said_of(link, direction)
         inferred = noted(word("from_reverse", session.lang), session.lang)
-        parts.append(claim_text(session, said) if said else _walked(session, link, direction) + inferred)
+        worded = claim_text(session, said) if said else _walked(session, link, direction) + inferred
+        parts.append(worded + word("print.weak", session.lang) * link.weak)
         direction *= link.sign
     return flow(parts, session.lang)
 

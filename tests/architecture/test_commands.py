@@ -10,7 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from kg.cli import GROUP, root
+from kg.cli import GROUP, SECTIONS, root
 from kg.commands.language import worded
 from kg.commands.questions import COMMANDS as QUESTIONS
 from kg.commands.questions import question_command
@@ -60,7 +60,7 @@ def test_help_takes_the_language_of_the_command_line():
     assert "选项：" in chinese
     assert "[默认：2.0; x>=0]" in chinese
     assert "显示本说明并退出。" in chinese
-    assert "命令：" in CliRunner().invoke(root, ["--help"]).output
+    assert "从这里开始：" in CliRunner().invoke(root, ["--help"]).output
 
 
 def with_subcommands(command: click.Command) -> list[click.Command]:
@@ -81,14 +81,15 @@ def test_an_option_says_what_it_is_for(name: str):
     assert silent == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_readme_names_a_command(name: str):
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert re.search(rf"liantu {name}\b|`{name}`", readme), f"README.md does not tell of `liantu {name}`"
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_page_of_commands_names_a_command(name: str):
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert re.search(rf"liantu {name}\b|`{name}`", page), f"docs/commands.md does not tell of `liantu {name}`"
 
 
-def test_the_readme_names_no_command_that_is_not_there():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["README.md", "docs/commands.md"])
+def test_a_page_names_no_command_that_is_not_there(page: str):
+    readme = (ROOT / page).read_text(encoding="utf-8")
     called = set(re.findall(r"(?:bin/|^\s*|`|\$ )liantu ([a-z]+)", readme, flags=re.MULTILINE))
     assert called - {*ALL, "help"} == set()
 
@@ -96,3 +97,9 @@ def test_the_readme_names_no_command_that_is_not_there():
 @pytest.mark.parametrize("target", ["setup", "demo", "test", "bench", "clean"])
 def test_the_makefile_has_the_documented_targets(target: str):
     assert re.search(rf"^{target}:.* ## ", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+def test_a_command_has_at_most_one_section_of_the_help():
+    placed = [name for names in SECTIONS.values() for name in names]
+    assert len(placed) == len(set(placed))
+    assert set(placed) <= set(ALL)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from communities.evidence import Evidence, EvidenceReader
+from communities.evidence import EvidenceReader, TopicEvidence
 from kg.model import Chunk, Entity, Kind, Mention, MentionStatus
 from kg.query.session import QuerySession
 from tests.kg.query.world import LONGI, MODULE, PRICE, SILICON, TONGWEI, claim, moves, named, paper, seen
@@ -28,7 +28,7 @@ def note(text: str, *names: tuple[str, str], title: str = TITLE, heading: str = 
     return replace(read, document=replace(read.document, title=title, text=text), chunks=(chunk,), mentions=mentions)
 
 
-def evidence_of(*readings: Reading) -> Evidence:
+def evidence_of(*readings: Reading) -> TopicEvidence:
     return EvidenceReader(QuerySession(seen(*readings))).read()
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
-from communities.evidence import Evidence
+from communities.evidence import TopicEvidence
 from communities.grouping import LastWeek, group, rand_index
 
 DAY = date(2024, 1, 1)
@@ -18,10 +18,10 @@ DAY = date(2024, 1, 1)
 
 def planted(
     groups: int, topics: int, notes: int, *, mixing: float, seed: int = 1
-) -> tuple[Evidence, list[str], list[int]]:
+) -> tuple[TopicEvidence, list[str], list[int]]:
     """Return notes that are each about three topics of one group, or of any at `mixing`."""
     source = np.random.default_rng(seed)
-    evidence = Evidence()
+    evidence = TopicEvidence()
     names = [f"题{number}" for number in range(groups * topics)]
     home = [number // topics for number in range(groups * topics)]
     for note in range(notes):
@@ -34,7 +34,7 @@ def planted(
     return evidence, [name for name in names if name in evidence.focus], home
 
 
-def labels(evidence: Evidence, topics: list[str], **more: object) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def labels(evidence: TopicEvidence, topics: list[str], **more: object) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     given_: dict[str, object] = {"before": {}, "last": LastWeek(), **more}
     return group(evidence, topics, topics, **given_).top  # type: ignore[arg-type]
 
@@ -57,11 +57,11 @@ def test_a_group_stays_where_a_better_one_would_gain_little():
 
 
 def test_no_topics_make_no_groups():
-    assert not len(group(Evidence(), [], [], before={}, last=LastWeek()).top)
+    assert not len(group(TopicEvidence(), [], [], before={}, last=LastWeek()).top)
 
 
 def test_a_group_goes_by_the_topic_that_most_notes_share():
-    evidence = Evidence(days={f"doc:{number}": DAY for number in range(4)})
+    evidence = TopicEvidence(days={f"doc:{number}": DAY for number in range(4)})
     for topic, notes in (("大", 4), ("小", 2)):
         evidence.focus[topic] = {f"doc:{number}": 0.5 for number in range(notes)}
         evidence.parts[topic] = {(f"doc:{number}", 0): 0.5 for number in range(notes)}

@@ -48,7 +48,7 @@ def reply_of(gist: dict[str, Any], *lines: dict[str, Any]) -> str:
 
 
 GIST = {"text": "电池片是组件的上游。", "facts": ["F1"]}
-NAMES = KnownNames(filled(solar()).view())
+NAMES = KnownNames(filled(solar()).view().names())
 
 
 def accepted(item: Task, reply: str) -> Summary | RefusedReply:

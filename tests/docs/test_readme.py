@@ -1,4 +1,4 @@
-"""README.md and its Chinese counterpart: same headings, commands and tables, and examples that run."""
+"""The READMEs and pages of commands in both languages: same headings, commands and tables, and examples that run."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ENGLISH, CHINESE = ROOT / "README.md", ROOT / "docs" / "README.zh-CN.md"
+PAIRS = [(ENGLISH, CHINESE), (ROOT / "docs" / "commands.md", ROOT / "docs" / "commands.zh-CN.md")]
 
 
 def _lines(path: Path) -> list[str]:
@@ -34,10 +35,11 @@ def _rows(path: Path) -> int:
     return sum(line.startswith("|") for line in _lines(path))
 
 
-def test_the_chinese_readme_has_the_same_headings_commands_and_tables():
-    assert _headings(CHINESE) == _headings(ENGLISH)
-    assert _commands(CHINESE) == _commands(ENGLISH)
-    assert _rows(CHINESE) == _rows(ENGLISH)
+@pytest.mark.parametrize(("english", "chinese"), PAIRS, ids=["readme", "commands"])
+def test_the_chinese_page_has_the_same_headings_commands_and_tables(english: Path, chinese: Path):
+    assert _headings(chinese) == _headings(english)
+    assert _commands(chinese) == _commands(english)
+    assert _rows(chinese) == _rows(english)
 
 
 @pytest.mark.parametrize("readme", [ENGLISH, CHINESE], ids=["en", "zh"])

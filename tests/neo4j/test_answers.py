@@ -1,4 +1,4 @@
-"""The same base in SQLite and in Neo4j: every question has the same answer, and every hop the same edges."""
+"""The same base in SQLite and in Neo4j: every question has the same answer, and the same graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 
 from kg.errors import QuestionError
 from kg.graph.edges import Edges
-from kg.graph.remote_graph import ServedGraph, served_graph
 from kg.graph.snapshot import Snapshot
 from kg.interop.copying import copy, verify
 from kg.model import Community, Run
@@ -109,60 +108,30 @@ def test_every_question_has_the_same_answer(
 
 def test_the_questions_have_answers(lenses: Callable[[str], tuple[QuerySession, QuerySession]]):
     """Equal answers are empty words when they say that nothing was found."""
-    local, served = lenses("now")
+    local, _ = lenses("now")
     silent = [name for name, question in QUESTIONS.items() if isinstance(outcome(question, local), str)]
     assert silent == []
-    assert isinstance(served.graph, ServedGraph)
 
 
 @pytest.mark.parametrize("seen", VIEWS)
-def test_a_hop_gives_the_edges_of_a_snapshot(bases: tuple[Store, Store], seen: str):
-    words = vocabulary()
-    local, served = (VIEWS[seen](store) for store in bases)
-    whole, hops = Snapshot.compile(local, words), served_graph(served, words)
-    assert isinstance(hops, ServedGraph)
-    assert (list(hops.entity_ids), list(hops.kinds)) == (list(whole.entity_ids), list(whole.kinds))
-    assert np.array_equal(hops.about, whole.about)
-    assert hops.as_of == whole.as_of
-    nodes = np.arange(len(whole.entity_ids))
-    for direction in ("out", "in"):
-        for limit in (1, 3, 1000):
-            same_edges(whole, hops, nodes, direction=direction, limit_per_node=limit)
-        narrow = {"limit_per_node": 2, "during": year(2025), "published_by": date(2025, 9, 30)}
-        same_edges(whole, hops, nodes, direction=direction, **narrow)
-    assert [hops.degree(node) for node in range(0, len(nodes), 211)] == [
-        whole.degree(node) for node in range(0, len(nodes), 211)
-    ]
-
-
-def same_edges(whole: Snapshot, hops: ServedGraph, nodes: object, **asked: object) -> None:
-    words = vocabulary()
-    expected = whole.expand(nodes, words.relations, **asked)  # type: ignore[arg-type]
-    found = hops.expand(nodes, words.relations, **asked)  # type: ignore[arg-type]
-    assert hops.facts_of(found) == whole.facts_of(expected)
+def test_the_compiled_graph_is_that_of_the_local_base(bases: tuple[Store, Store], seen: str):
+    local, served = (Snapshot.compile(VIEWS[seen](store), vocabulary()) for store in bases)
+    assert (list(served.entity_ids), list(served.kinds)) == (list(local.entity_ids), list(local.kinds))
+    assert np.array_equal(served.about, local.about)
+    assert served.as_of == local.as_of
+    expected, found = local.edges(), served.edges()
+    assert served.facts_of(found) == local.facts_of(expected)
     for name in set(Edges.__slots__) - {"fact"}:
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
 
 
-def test_what_was_walked_is_not_asked_again(
-    lenses: Callable[[str], tuple[QuerySession, QuerySession]], monkeypatch: pytest.MonkeyPatch
-):
-    _, session = lenses("now")
-    first = relate(session, "通威股份", "隆基绿能")
-    asked = []
-    hops = type(session.graph._hops)
-    strongest = hops.strongest
-    monkeypatch.setattr(hops, "strongest", lambda *args, **kwargs: asked.append(1) or strongest(*args, **kwargs))
-    assert relate(session, "通威股份", "隆基绿能") == first
-    assert asked == []
-
-
-def test_hops_see_the_state_they_began_with(bases: tuple[Store, Store]):
+def test_a_graph_is_compiled_once_for_a_state(bases: tuple[Store, Store]):
     served = bases[1]
-    graph = served_graph(served.view(), vocabulary())
-    node = int(graph.index_of(CATL))
+    first = Snapshot.compile(served.view(), vocabulary())
+    assert Snapshot.compile(served.view(), vocabulary()).parts is first.parts
     with served.writer() as writer:
         writer.write(reading(900, 0, fact(CATL, "uses", "product:从未提过的材料")))
-        found = graph.facts_of(graph.expand([node], ["uses"], "out", limit_per_node=1000))
-        assert all(not item.object.endswith("从未提过的材料") for item in served.view().facts(ids=found))
+    later = Snapshot.compile(served.view(), vocabulary())
+    assert later.index_of("product:从未提过的材料") is not None
+    with served.writer() as writer:
         writer.remove("doc:900")

@@ -61,9 +61,9 @@ def test_chains_impacts_and_paths_are_the_same(bases: tuple[Store, Store], day: 
 
 def asked(session: QuerySession) -> dict[str, Callable[[QuerySession], object]]:
     """Return questions about the most connected industries and companies: hubs are where a walk is cut."""
-    edges = session.snapshot.edges()
-    degree = np.bincount(np.concatenate([edges.source, edges.target]), minlength=len(session.snapshot.entity_ids))
-    ids = [session.snapshot.entity_ids[node] for node in np.argsort(-degree, kind="stable")[:2000].tolist()]
+    edges = session.graph.edges()
+    degree = np.bincount(np.concatenate([edges.source, edges.target]), minlength=len(session.graph.entity_ids))
+    ids = [session.graph.entity_ids[node] for node in np.argsort(-degree, kind="stable")[:2000].tolist()]
     industries = [identity for identity in ids if identity.startswith("industry:")][:4]
     companies = [identity for identity in ids if identity.startswith(("sec:", "org:"))][:6]
     found: dict[str, Callable[[QuerySession], object]] = {}

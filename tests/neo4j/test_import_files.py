@@ -69,7 +69,7 @@ def test_lists_and_hostile_names_come_back_as_they_were(server: Server):
 
 
 def test_themes_have_their_members(server: Server):
-    found = server.run("MATCH (n)-[:IN_THEME]->(t:Theme {name: '锂电池', level: 0}) RETURN n.id ORDER BY n.id")
+    found = server.run("MATCH (n)-[:IN_COMMUNITY]->(t:Community {name: '锂电池', level: 0}) RETURN n.id ORDER BY n.id")
     assert [BYD] in found
     assert len(found) == 4
 

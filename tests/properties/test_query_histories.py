@@ -154,7 +154,7 @@ def answers(view: View) -> dict[str, Any]:
         "near": lambda: near_names(session, "硅料价"),
         "resolve": lambda: [candidates(session, name) for name in ("隆基股份", "601012", "光伏行业", "电池级硅料价格")],
         "named": lambda: names_in(session, "隆基股份的硅料价格与通威股份"),
-        "exposure": lambda: exposures(session, range(len(session.snapshot.entity_ids))),
+        "exposure": lambda: exposures(session, range(len(session.graph.entity_ids))),
         "contradicting": lambda: [contradicting(view, fact, session.words) for fact in view.facts()],
         "superseded": lambda: [(fact.id, fact.superseded_by) for fact in view.facts()],
         **{

@@ -332,4 +332,4 @@ def _stretches(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, s
 
 def _pinyin(name: str) -> list[str]:
     """Return the syllables of a name and its other letters, each alone; none of a name without Chinese letters."""
-    return [] if name.isascii() else [each.casefold() for each in lazy_pinyin(name, errors=list)]
+    return [] if name.isascii() else [each.casefold() for each in lazy_pinyin(name, errors=list)]  # type: ignore[arg-type]

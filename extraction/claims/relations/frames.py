@@ -227,6 +227,7 @@ def _claims(frame: Frame, masked: Masked, match: re.Match[str], around: _Around)
             return
     if {"s", "o"} <= match.re.groupindex.keys() and "（" in masked.text[max(0, match.start("s")) : match.start("o")]:
         ends["s"] = ends["s"][-1:]  # 「甲、乙（丙供应商）」 is about 乙
+    ends["o"] = _of_pair(ends["o"], around.annotated.text, masked.text[: match.start("o")] if frame.pairs else "")
     single = len(ends["s"]) == len(ends["o"]) == 1
     details = details_of(frame.relation, around.annotated, masked, span=match.span(), single=single)
     if details is None:
@@ -235,6 +236,12 @@ def _claims(frame: Frame, masked: Masked, match: re.Match[str], around: _Around)
         same = subject.entity == object_.entity or subject.name.casefold() == object_.name.casefold()
         if not same and not (frame.among and object_.start <= subject.start):
             yield _claim(frame, masked, (subject, object_), match, (factor, details))
+
+
+def _of_pair(listed: tuple[EntityMention, ...], text: str, before: str) -> tuple[EntityMention, ...]:
+    """Return the second company of a pair: in 「甲与乙、丙与丁合作」, 乙 alone."""
+    joint = text[listed[-2].end : listed[-1].start].strip() if len(listed) > 1 else ""
+    return listed[:1] if joint in {"与", "和"} and before.endswith(joint) else listed
 
 
 def _claim(

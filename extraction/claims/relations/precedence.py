@@ -16,6 +16,7 @@ from extraction.claims.relations.frames import FRAME
 from extraction.sentence import PATTERNS
 from extraction.text.lexicon import phrases
 from kg.ids import entity_id
+from kg.kinds import kind_of
 from kg.model import Kind, Polarity
 from kg.relations import vocabulary
 
@@ -41,6 +42,7 @@ _IS_INPUT, _IS_BOUGHT, _OWN_VERB = (_PHRASES[name] for name in ("is_input", "is_
 _MOVES, _RIVALS, _LONGER, _NOTES_LIST = (_PHRASES[name] for name in ("moves", "rivals", "longer", "notes_list"))
 _LISTED_AS = re.compile(r"(?:上游|中游|下游|终端)[^，。；：]{0,6}?(?:为|是|包括)[^，。；：]*$")
 _UP, _MIDDLE = 0, 1  # sides, from the first
+_SHARES = re.compile("[持控]|股[权份东]")
 _TRADES = frozenset({"supplies", "competes_with"})
 _BETWEEN_FIRMS = _TRADES | {"acquires", "holds_stake_in", "subsidiary_of", "partners_with"}
 
@@ -81,7 +83,7 @@ def settled(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
     rows = [(_in_full(claim, sentence.text), sentence) for claim, sentence in rows]
     read = _read(rows)
     agreed: dict[int, Claim] = {}
-    named = [row for row in rows if not _has_no_firm(row[0])]
+    named = [row for row in rows if not (_has_no_firm(row[0]) or _is_no_holder(*row))]
     kept = [row for row in named if row[0].pattern.startswith(FRAME) or not _is_settled(row, read, agreed)]
     return [(agreed.get(id(claim), claim), sentence) for claim, sentence in kept]
 
@@ -124,12 +126,20 @@ def _in_full(claim: Claim, text: str) -> Claim:
 
 
 def _has_no_firm(claim: Claim) -> bool:
-    """Whether a company of a relation is a kind of firm (科技企业), or a regulator that trades."""
-    if claim.relation not in _BETWEEN_FIRMS | _MAKES:
+    """Whether a company of a relation is a kind of firm (科技企业), a flow of funds, or a regulator that trades."""
+    if claim.relation not in _BETWEEN_FIRMS | _MAKES | {"invests_in"}:
         return False
-    names = [end.name for end in (claim.subject, claim.object) if end.entity.startswith("org:")]
+    names = [end.name for end in (claim.subject, claim.object) if end.entity.startswith(("org:", "institution:"))]
     trades = claim.relation in _TRADES
     return any(_NO_FIRM.search(name) or (trades and _REGULATOR.search(name)) for name in names)
+
+
+def _is_no_holder(claim: Claim, sentence: AnnotatedSentence) -> bool:
+    """Whether a guess makes an owner of a person without a word of shares in the clause: 「张某1993年加入甲公司」."""
+    if claim.reader == PATTERNS or claim.relation != "holds_stake_in" or kind_of(claim.subject.entity) != Kind.PERSON:
+        return False
+    between = sentence.text[claim.subject.end : claim.object.start] if claim.subject.start >= 0 else ""
+    return bool(between) and ("，" in between or not _SHARES.search(between))
 
 
 def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, Claim]) -> bool:

@@ -65,7 +65,7 @@ class StatementReader:
                 end=figure.end - figure.start,
                 pattern="statement",
                 value=Value(round(figure.value, 4), unit, scale, basis=term.basis),
-                valid=_fiscal_year(filing, figure.year),
+                valid=fiscal_year(filing, figure.year),
                 confidence=_CONFIDENCE,
                 polarity=Polarity.POSITIVE,
                 modality=Modality.ASSERTED,
@@ -73,7 +73,7 @@ class StatementReader:
             yield claim, as_sentence(document, PlacedRow(figure.start, figure.end, ()))
 
 
-def _fiscal_year(filing: Filing, number: int) -> Period:
+def fiscal_year(filing: Filing, number: int) -> Period:
     """Return the fiscal year that ends in a year, in whole months; a calendar year where it is one."""
     month = filing.ends.month if filing.ends else _DECEMBER
     if filing.ends and filing.ends.day <= _SPILL:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from kg.ids import chunk_id, normal_name
+from kg.messages.words import word
 from kg.model import Chunk, Entity, Modality, Polarity
 from kg.query.session import QuerySession, claimed
 from kg.query.wording import claim_text
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
     from datetime import date, datetime
 
+    from kg.messages.words import Lang
     from kg.model import Community, Document, Evidence, Fact
     from kg.store.port import DocumentHead, View
 
@@ -26,7 +28,6 @@ _PIECE = 1200  # characters of a text unit, for documents that were stored witho
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _QUOTES = str.maketrans("", "", "\"'“”‘’「」《》")
 _TAG = re.compile(r"<[^>]*>")
-_DENIED = {Polarity.NEGATIVE: "（否认）"}
 
 
 class EdgeKey(NamedTuple):
@@ -76,12 +77,13 @@ class ExportContent:
     Attributes:
         view: a view of one state of the base (`Store.reader`).
         words: the vocabulary.
+        lang: the language of captions and descriptions.
     """
 
-    def __init__(self, view: View, *, min_confidence: float = 0.0) -> None:
-        self.view, self._everything = view, not min_confidence
+    def __init__(self, view: View, *, min_confidence: float = 0.0, lang: Lang = "zh") -> None:
+        self.view, self.lang, self._everything = view, lang, not min_confidence
         self.words = vocabulary()
-        self._session = QuerySession(view, min_confidence=min_confidence)
+        self._session = QuerySession(view, min_confidence=min_confidence, lang=lang)
 
     def facts(self) -> Iterator[Fact]:
         """Yield the facts that support answers at the wanted confidence, in id order."""
@@ -173,27 +175,20 @@ class ExportContent:
         return known.name if known else self._session.name(entity_id)
 
     def wording(self, relation: str, *, inverse: bool = False) -> str:
-        """Return the Chinese wording of a relation."""
-        known_relation = self.words.relations.get(relation)
-        return (
-            relation
-            if known_relation is None
-            else (known_relation.inverse if inverse else known_relation.wording)["zh"]
-        )
+        """Return the wording of a relation in the language of the export."""
+        known = self.words.relations.get(relation)
+        return relation if known is None else (known.inverse if inverse else known.wording)[self.lang]
+
+    def kind(self, entity: Entity) -> str:
+        """Return the name of an entity's kind in the language of the export."""
+        return self.words.kinds[entity.kind][self.lang]
 
     def caption(self, key: EdgeKey) -> str:
         """Return what stands beside an edge in a drawing: 影响 −（预测）."""
         sign = {1: " +", -1: " −"}.get(key.sign, "")
-        certainty = "" if key.modality is Modality.ASSERTED else f"（{_CERTAINTY[key.modality]}）"
-        return f"{self.wording(key.relation)}{sign}{certainty}{_DENIED.get(key.polarity, '')}"
-
-
-_CERTAINTY = {
-    Modality.PLANNED: "计划",
-    Modality.FORECAST: "预测",
-    Modality.CONDITIONAL: "有条件",
-    Modality.RUMOURED: "传闻",
-}
+        certainty = "" if key.modality is Modality.ASSERTED else word(f"modality.{key.modality}", self.lang)
+        denied = word("denied", self.lang) if key.polarity is Polarity.NEGATIVE else ""
+        return f"{self.wording(key.relation)}{sign}{certainty}{denied}"
 
 
 def edge_key(fact: Fact) -> EdgeKey:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from kg.messages.words import Lang
     from kg.store.port import View
 
 MANIFEST = ".liantu-export"
@@ -55,7 +56,13 @@ FORMATS: Mapping[str, ExportFormat] = {
 
 
 def export(
-    view: View, layout: str, target: Path, *, min_confidence: float = ANSWERED, plain_csv: bool = False
+    view: View,
+    layout: str,
+    target: Path,
+    *,
+    min_confidence: float = ANSWERED,
+    plain_csv: bool = False,
+    lang: Lang = "zh",
 ) -> Mapping[str, int]:
     """Write a view in one of `FORMATS` and return what was written; equal views give equal bytes.
 
@@ -82,7 +89,7 @@ def export(
         _discard(fresh)
         if kind.folder:
             fresh.mkdir(parents=True)
-        content = ExportContent(view, min_confidence=min_confidence)
+        content = ExportContent(view, min_confidence=min_confidence, lang=lang)
         write = partial(write_csv, plain_text=True) if plain_csv and layout == "csv" else kind.write
         write(content, fresh)
         counts = content.counts()

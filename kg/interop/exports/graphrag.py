@@ -137,7 +137,7 @@ class _Index:
     def _entity(self, number: int, identity: str) -> Record:
         entity, units = self._content.entities[identity], sorted(self._units_of[_id(identity)])
         names = [alias.name for alias in entity.aliases if alias.name != entity.name]
-        parts = [self._content.words.kinds[entity.kind]["zh"], *entity.codes, *dict.fromkeys(names)]
+        parts = [self._content.kind(entity), *entity.codes, *dict.fromkeys(names)]
         said = [
             self._content.text(fact)
             for edge in self._around.get(identity, ())[:_MOST_SENTENCES]

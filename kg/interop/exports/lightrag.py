@@ -98,7 +98,7 @@ class _Passages:
 def _entity(content: ExportContent, passages: _Passages, identity: str, edges: list[FactEdge]) -> dict[str, Any]:
     entity = content.entities[identity]
     names = [alias.name for alias in entity.aliases if alias.name != entity.name]
-    parts = [content.words.kinds[entity.kind]["zh"], *entity.codes, *dict.fromkeys(names)]
+    parts = [content.kind(entity), *entity.codes, *dict.fromkeys(names)]
     best = best_evidence(edges[0].facts)
     return {
         "entity_name": content.titles[identity],

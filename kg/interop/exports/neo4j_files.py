@@ -20,20 +20,22 @@ _LISTED = "\x1f"  # separates the values of a list; `plain` drops it from every 
 _NODE_CLOCKS = ("published_on:date", "last_published_on:date", "known_from:datetime")
 _ENTITY = ("id:ID(Entity)", "name", "kind", "aliases:string[]", "codes:string[]", "about", *_NODE_CLOCKS, ":LABEL")
 _DOCUMENT = ("id:ID(Document)", "title", "kind", "publisher", "url", "published_on:date", ":LABEL")
-_THEME = ("id:ID(Theme)", "name", "level:int", "size:int", "summary:string[]", "published_on:date", ":LABEL")
+_COMMUNITY = ("id:ID(Community)", "name", "level:int", "size:int", "summary:string[]", "published_on:date", ":LABEL")
 _FACT = (
     *(":START_ID(Entity)", ":END_ID(Entity)", ":TYPE", "id", "caption", "text", "sign:int", "polarity", "modality"),
     *("valid_from:date", "valid_to:date", "qualifiers:string[]", "value:double", "high:double", "unit", "change"),
     *("confidence:double", "sources:int", *_NODE_CLOCKS, "superseded_by"),
     *("quote", "quotes:string[]", "documents:string[]", "speakers:string[]"),
 )
-_MEMBER = (":START_ID(Entity)", ":END_ID(Theme)", ":TYPE")
+_MEMBER = (":START_ID(Entity)", ":END_ID(Community)", ":TYPE")
+_ABOUT = (":START_ID(Entity)", ":END_ID(Entity)", ":TYPE")
 _ARGUMENTS = """\
 --nodes=entities.csv
 --nodes=documents.csv
---nodes=themes.csv
+--nodes=communities.csv
 --relationships=facts.csv
 --relationships=members.csv
+--relationships=about.csv
 --array-delimiter=U+001F
 --multiline-fields=true
 --skip-duplicate-nodes=true
@@ -42,7 +44,7 @@ _SCHEMA = """\
 // Run after the import: cypher-shell -f schema.cypher
 CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT document_id IF NOT EXISTS FOR (n:Document) REQUIRE n.id IS UNIQUE;
-CREATE CONSTRAINT theme_id IF NOT EXISTS FOR (n:Theme) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT community_id IF NOT EXISTS FOR (n:Community) REQUIRE n.id IS UNIQUE;
 CREATE INDEX entity_name IF NOT EXISTS FOR (n:Entity) ON (n.name);
 CREATE FULLTEXT INDEX entity_names IF NOT EXISTS FOR (n:Entity) ON EACH [n.name, n.aliases, n.codes]
   OPTIONS {indexConfig: {`fulltext.analyzer`: 'cjk'}};
@@ -59,6 +61,7 @@ _COLOURS: Mapping[str, str] = {
     "Event": "#E45756",
     "Policy": "#FF9DA6",
     "Region": "#BAB0AC",
+    "Community": "#B279A2",
     "Document": "#D3D3D3",
 }
 
@@ -67,9 +70,10 @@ def write_neo4j(content: ExportContent, folder: Path) -> None:
     """Write node and relationship files, `import.args`, `schema.cypher` and `style.grass`."""
     _write(folder / "entities.csv", _ENTITY, _entities(content))
     _write(folder / "documents.csv", _DOCUMENT, _documents(content))
-    _write(folder / "themes.csv", _THEME, _themes(content))
+    _write(folder / "communities.csv", _COMMUNITY, _communities(content))
     _write(folder / "facts.csv", _FACT, (_fact(content, fact) for fact in content.facts()))
     _write(folder / "members.csv", _MEMBER, _members(content))
+    _write(folder / "about.csv", _ABOUT, _about(content))
     (folder / "import.args").write_text(_ARGUMENTS, encoding="utf-8")
     (folder / "schema.cypher").write_text(_SCHEMA + "".join(_indexes(content)), encoding="utf-8")
     (folder / "style.grass").write_text(_style(content), encoding="utf-8")
@@ -92,18 +96,25 @@ def _documents(content: ExportContent) -> Iterator[tuple[Any, ...]]:
         yield head.id, head.title, head.kind, head.publisher, head.url, head.published_on, ["Document"]
 
 
-def _themes(content: ExportContent) -> Iterator[tuple[Any, ...]]:
+def _communities(content: ExportContent) -> Iterator[tuple[Any, ...]]:
     for as_of, item in content.themes():
         title = item.summary.title if item.summary else item.id
         lines = [line.text for line in item.summary.lines] if item.summary else []
-        yield item.id, title, item.level, len(item.members), lines, as_of, ["Theme"]
+        yield item.id, title, item.level, len(item.members), lines, as_of, ["Community"]
 
 
 def _members(content: ExportContent) -> Iterator[tuple[Any, ...]]:
     for _, item in content.themes():
         for member in item.members:
             if member in content.entities:
-                yield member, item.id, "IN_THEME"
+                yield member, item.id, "IN_COMMUNITY"
+
+
+def _about(content: ExportContent) -> Iterator[tuple[str, str, str]]:
+    """Yield what each indicator is about: the price of a product, the margin of a company."""
+    for entity in content.entities.values():
+        if entity.about in content.entities:
+            yield entity.id, entity.about, "ABOUT"
 
 
 def _fact(content: ExportContent, fact: Fact) -> tuple[Any, ...]:

@@ -19,6 +19,7 @@ from kg.query.ask.lexicon import lexicon
 from kg.query.ask.understand import understand
 from kg.query.filings.pages import is_about_filings
 from kg.query.filings.values.lines import filing_lines
+from kg.query.grounding.checking import KnownNames, states
 from kg.query.resolve import near_names
 from kg.query.session import QuerySession
 from kg.query.wording import coded
@@ -39,6 +40,8 @@ _LONG = 120  # characters from which only the clauses of a sentence are shown th
 _REPEATED = 0.7  # share of the pairs of characters of a line that are shown already
 _BUYS = "{0}的?(?:主要|核心|上游)?供应商|(?:向|给|客户(?:包括|为|是)?)[^，。；]{{0,16}}{0}"
 _SELLS = "{0}(?:的(?:主要|下游)?客户|(?:已|正|主要)?(?:向|为|给)[^，。；]{{1,16}}(?:供应|供货|配套))"
+_WHETHER = re.compile(r"(?P<verb>[是有会能])(?:不(?P=verb)|没(?P=verb))|是否")
+_OPEN = re.compile(r"[什怎]么|多少|谁|哪|几[个家]|为何|还是")  # asks for more than yes or no
 _NUMBERING = re.compile(r"^(?:[（(]?[一二三四五六七八九十\d.]+[)）、.．]\s*|\d+(?:\.\d+)*\s*(?=\D))+")
 _CLAUSE = re.compile(r"[^，,；;。]+[，,；;。]?")
 _NUMBER = re.compile(r"\d[\d,.]*%?")
@@ -70,7 +73,7 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
     found = Retriever(session, asked).find()
     told, graph = composed(session, asked)
     lines = [line for line in told if line.citations or not line.indent]
-    dated = [sentence for sentence in found if sentence.dated and not _is_turned(session, asked, sentence)]
+    dated = [sentence for sentence in found if sentence.may_answer and not _is_turned(session, asked, sentence)]
     chosen = _beside(dated) if dated and dated[0].decision >= _ANSWERS else []
     if asked.operation == "compare" and (sides := _sides(session, asked)):
         chosen = [*sides, *(each for each in chosen if each not in sides)]
@@ -81,11 +84,35 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
             session, asked, "answered", [*lines, *quoted[: max(_SHOWN_BESIDE, _SHOWN - len(lines))]], graph=graph
         )
     if chosen:
-        return _answer(session, asked, "answered", list(_quoted(session, asked, chosen)))
+        return _answer(session, asked, "answered", _judged(session, asked, list(_quoted(session, asked, chosen))))
     related = list(
         _quoted(session, asked, [each for each in found if each.probability >= _RELATED or each.decision >= _SIMILAR])
     )
     return _answer(session, asked, "partial" if related else "not_found", [], passages=related)
+
+
+def _judged(session: QuerySession, asked: Understood, lines: list[AnswerLine]) -> list[AnswerLine]:
+    """Begin the answer to a question for yes or no with it, where a sentence states the one or the other."""
+    claim = _claim(asked.question)
+    if not claim:
+        return lines
+    spelled = {(name, term.entity) for term in asked.terms if term.entity for name in term.spellings}
+    for line in lines:
+        cited = line.citations[0]
+        mentioned = {(each.text, each.entity) for each in session.view.mentions(cited.document) if each.entity}
+        stated = states(claim, line.text, cited, KnownNames(spelled | mentioned))
+        if stated is not None:
+            text = word("ask.yes" if stated else "ask.no", session.lang) + word("colon", session.lang) + line.text
+            return [replace(line, text=text), *(each for each in lines if each is not line)]
+    return lines
+
+
+def _claim(question: str) -> str:
+    """Return what a question for yes or no asserts; nothing of any other question."""
+    text = question.strip().rstrip("？?")
+    if _OPEN.search(text) or not (_WHETHER.search(text) or text.endswith(("吗", "么"))):
+        return ""
+    return _WHETHER.sub(lambda match: match["verb"] or "", text.rstrip("吗么"))
 
 
 def _stated_later(session: QuerySession, asked: Understood) -> AskAnswer | None:
@@ -95,7 +122,7 @@ def _stated_later(session: QuerySession, asked: Understood) -> AskAnswer | None:
     later = replace(asked, period=period, as_of=None)
     states = AskedPeriod(period, value=True).states
     found = Retriever(session, later).find()
-    named = [each for each in found if each.dated and states(each.text, each.document.published_on)]
+    named = [each for each in found if each.may_answer and states(each.text, each.document.published_on)]
     if not named or named[0].decision < _ANSWERS:
         return None
     return _answer(session, asked, "answered", list(_quoted(session, asked, named[:1])))
@@ -169,7 +196,7 @@ def _about(
         stated = [
             AskedPeriod(period, value=True).states(each.text, each.document.published_on) for period in asked.periods
         ]
-        fits = each.dated and (not stated or any(stated))
+        fits = each.may_answer and (not stated or any(stated))
         if fits and _NUMBER.search(each.text) and all(_holds(term, each.text) for term in (name, *measures)):
             yield each
 

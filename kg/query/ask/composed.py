@@ -116,8 +116,10 @@ def _lookup(session: QuerySession, asked: Understood) -> Composed:
 def _traded(session: QuerySession, goods: Entity) -> Composed:
     """Return who supplies a product to whom: of each seller, the surest first."""
     stated = (fact for fact in session.facts_of("supply") if not fact.superseded_by)
-    makers = {fact.subject for fact in session.confident(session.facts_of("makes", target=goods.id))}
-    names = {goods.name, *(alias.name for alias in goods.aliases)}
+    topic = session.topics.ids(goods.id)
+    made = (fact for each in topic for fact in session.facts_of("makes", target=each))
+    makers = {fact.subject for fact in session.confident(made)}
+    names = {*map(session.name, topic), *(alias.name for alias in goods.aliases)}
     sold = [fact for fact in stated if _sells(fact, names, makers)]
     links: dict[tuple[str, str], list[Fact]] = {}
     for fact in sorted(session.confident(sold), key=spoken):

@@ -5,26 +5,26 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from math import log1p
 from typing import TYPE_CHECKING
 
 import rjieba
 
-from kg.model import ChunkKind
+from kg.model import ChunkKind, Kind
 from kg.query.answers import Citation
 from kg.query.ask.answer_model import AnswerModel, SentenceInContext
 from kg.query.ask.dated import AskedPeriod
 from kg.query.ask.lexicon import lexicon
 from kg.query.passages import WORTH
-from kg.query.resolve import names_in
 from kg.store.word_search import terms as index_terms
 from kg.text.table_rows import headed_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from kg.model import Chunk
+    from kg.model import Chunk, Mention
     from kg.query.ask.understand import QuestionTerm, Understood
     from kg.query.session import QuerySession
     from kg.store.port import DocumentHead
@@ -50,6 +50,8 @@ _UNIT = re.compile(
     r"(?:多少|几)个?(万亿|[万亿]?[吨元辆台套件家人次平米个只条片头部艘]|[GMT]W[Hh]?|倍|[点个]?(?:百分点|bps?|BP)|天|年|月|[万亿])",
     re.IGNORECASE,
 )
+_MODEL_NAME = re.compile(r"[A-Za-z]\d|\d[A-Za-z]")  # V9, R134a
+_LISTED, _PARTED = re.compile(r"[、，,和与及/\s]{0,3}"), re.compile(r"[，,；;。：:（()）\d]")  # between two names
 _BLANK = re.compile(r"\s+")
 # What a word counts that stands in the heading or title, a name in the sentences before, a word in those around.
 _ABOVE, _BEFORE, _NEAR = 0.75, 0.75, 0.5
@@ -60,6 +62,7 @@ _OPENING = 12  # characters of a sentence in which its subject stands
 _LONGEST = 400  # characters of a sentence that are shown
 _LIST_LINES = 8
 _PAIR = 2
+_TELLING = 3.0  # the weight from which a name tells things apart: 欧洲, and not 全球
 _RAREST = 6.5  # the idf beyond which a word is not weighed higher: it may be misspelt
 _NAME_TAGS = frozenset({"nr", "nrt", "ns", "nt", "nz"})
 _GLUE = "的了是到向经名么吗呢些着"
@@ -71,8 +74,8 @@ _COMPOUND = 4  # characters from which a word may be taken apart
 class ScoredSentence:
     """A sentence with its score by words and the probability that it answers.
 
-    `dated` says whether it speaks of the period asked about, `whole` whether it has a value with all that is asked;
-    `words` is what the words count beside the probability.
+    `dated` says whether it speaks of the period asked about, `fits` whether it is of the thing asked about, `whole`
+    whether it has a value with all that is asked; `words` is what the words count beside the probability.
     """
 
     chunk: Chunk
@@ -83,8 +86,14 @@ class ScoredSentence:
     score: float
     whole: bool = False
     dated: bool = True
+    fits: bool = True
     words: float = 0.0
     probability: float = 0.0
+
+    @property
+    def may_answer(self) -> bool:
+        """Whether it is of the period and the thing asked about."""
+        return self.dated and self.fits
 
     @property
     def is_row(self) -> bool:
@@ -127,6 +136,8 @@ class Retriever:
         self._states = tuple(map(_folded, asked.states))
         self._periods = [AskedPeriod(each, asked.wants_value) for each in asked.periods]
         self._measures = [term.measure for term in asked.terms]
+        self._companies = {each.id for each in asked.entities if each.kind == Kind.COMPANY}
+        self._mentioned: dict[str, list[Mention]] = {}
         self._named = len(asked.terms) > 1 and any(term.entity and not term.measure for term in asked.terms)
         self._unit = _unit(asked.question)
         self._numbered = [word for spelled in self._spelled for word in spelled if _NUMBER.search(word)]
@@ -146,10 +157,12 @@ class Retriever:
         ranked = self._ranked()
         left, rest = ranked[:_READ], ranked[_READ:]
         read: list[ScoredSentence] = []
-        while left and not any(each.dated and each.decision >= _PLAIN for each in read):
+        while left and not any(each.may_answer and each.decision >= _PLAIN for each in read):
             some, left = left[:_READ_AT_ONCE], left[_READ_AT_ONCE:]
             probabilities = AnswerModel.shipped().probabilities(self._asked.core, list(map(reading_of, some)))
-            read += [replace(each, probability=value) for each, value in zip(some, probabilities, strict=True)]
+            for each, value in zip(some, probabilities, strict=True):
+                fits = each.fits and not self._is_of_another(each)
+                read.append(replace(each, probability=value, fits=fits))
         return sorted([*read, *left, *rest], key=lambda each: -each.decision)
 
     def best_by_words(self) -> list[ScoredSentence]:
@@ -245,9 +258,23 @@ class Retriever:
             score -= 0.25 * (not valued) + 0.15 * (not dayed)
             score *= 0.9 + 0.1 * WORTH[chunk.value_class]
             whole = self._asked.wants_value and valued and self._named and all(part == 1.0 for part in met)
-            yield ScoredSentence(chunk, head, start, end, text, score, whole)
+            yield ScoredSentence(chunk, head, start, end, text, score, whole, fits=self._fits(met, own))
             if len(text) <= _LABEL and text.endswith(("：", ":")):
                 label = own
+
+    def _fits(self, met: Sequence[float], own: str) -> bool:
+        """Whether a sentence has the names of the question near, and for a value one of its measures, in part."""
+        terms = self._asked.terms
+        needed = (
+            (term.needed and weight >= _TELLING) or _MODEL_NAME.search(term.word)
+            for term, weight in zip(terms, self.weights, strict=True)
+        )
+        if any(need and part == 0 for need, part in zip(needed, met, strict=True)):
+            return False
+        measures = [(part, term.word) for part, term in zip(met, terms, strict=True) if term.measure]
+        if not measures or not self._asked.wants_value:
+            return True
+        return any(part or any(piece in own for piece in _parts(word)) for part, word in measures)
 
     def _has_value(self, own: str) -> bool:
         """Whether a sentence has a number, in the unit asked for, besides dates, codes and numbers of the question."""
@@ -266,15 +293,53 @@ class Retriever:
         if self._asked.terms[place].name:
             if _LABELLED.match(own):  # its own label says what it is about
                 return 0.0
-            if any(word in before for word in spelled) and not (self._asked.wants_value and self._is_of_another(own)):
+            if any(word in before for word in spelled):
                 return _BEFORE
         return _NEAR if any(word in near for word in spelled) else 0.0
 
-    def _is_of_another(self, own: str) -> bool:
-        """Whether a sentence begins with the name of a listed company that is not asked about."""
-        asked = {entity.id for entity in self._asked.entities}
-        named = names_in(self._session, own[:_OPENING])
-        return any(each.entity.codes and each.entity.id not in asked for each in named)
+    def _is_of_another(self, sentence: ScoredSentence) -> bool:
+        """Whether a sentence gives the measure or the value of a company that is not asked about.
+
+        What stands behind a company's name is of that company, up to the next one in another clause.
+        """
+        if not (self._asked.wants_value and self._companies) or sentence.is_row:
+            return False
+        groups = list(_grouped(sentence, self._mentions(sentence)))
+        own = [text for names, text in groups if self._companies & names]
+        others = [text for names, text in groups if not self._companies & names]
+        if not own:
+            begins = groups and len(sentence.text) - sum(len(text) for _, text in groups) <= _OPENING
+            return bool(begins)
+        said = sentence.text[: len(sentence.text) - sum(len(text) for _, text in groups)] + " ".join(own)
+        measures = [place for place, measure in enumerate(self._measures) if measure]
+        lost = [place for place in measures if not self._holds(place, _folded(said))]
+        return any(self._holds(place, _folded(" ".join(others))) for place in lost) or (
+            not self._has_value(_folded(said)) and self._has_value(_folded(" ".join(others)))
+        )
+
+    def _mentions(self, sentence: ScoredSentence) -> list[Mention]:
+        """Return the companies that a sentence names, in order."""
+        document = sentence.document.id
+        if document not in self._mentioned:
+            found = (each for each in self._session.view.mentions(document) if each.kind == Kind.COMPANY)
+            self._mentioned[document] = sorted(found, key=lambda each: (each.start, -each.end))
+        named = (each for each in self._mentioned[document] if sentence.start <= each.start < sentence.end)
+        return [each for each in named if each.entity in self._companies or each.text not in self._asked.question]
+
+
+def _grouped(sentence: ScoredSentence, mentions: Sequence[Mention]) -> Iterator[tuple[set[str], str]]:
+    """Yield the companies that one clause names together, and the text from the first of them to the next clause's."""
+    groups: list[tuple[int, set[str]]] = []
+    behind = sentence.start
+    for each in mentions:
+        between = sentence.text[behind - sentence.start : each.start - sentence.start]
+        if groups and (_LISTED.fullmatch(between) or not _PARTED.search(between)):
+            groups[-1][1].add(each.entity)
+        else:
+            groups.append((each.start - sentence.start, {each.entity}))
+        behind = max(behind, each.end)
+    for (start, names), (end, _) in pairwise([*groups, (len(sentence.text), set())]):
+        yield names, sentence.text[start:end]
 
 
 def passage(sentence: ScoredSentence, *, wide: bool) -> tuple[int, int, str]:
@@ -362,6 +427,7 @@ def _unit(question: str) -> re.Pattern[str]:
     return re.compile(r"\d\s*[万亿千百]*\s*(?:美|欧|港|日)?元|\d\s*[万亿]") if _PRICE.search(question) else _NUMBER
 
 
+@lru_cache(maxsize=1 << 10)
 def _parts(word: str) -> list[str]:
     """Return the words of a compound, which may stand apart: 重卡 and 内需 of 重卡内需."""
     return [part for part in rjieba.cut(word) if part.strip()]

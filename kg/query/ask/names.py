@@ -174,6 +174,8 @@ def _short_for(session: QuerySession, question: str, found: Sequence[Named]) -> 
     short = question[start.start() : start.start() + _SHORT]
     if next(iter(rjieba.cut(question[start.start() :]))) != short or not _ENDS.match(question, start.start() + _SHORT):
         return "", []
+    if any(each.kind is Kind.REGION for each in session.view.named(short)):
+        return "", []  # 甘肃 is the province
     return short, _beginning(session, short)
 
 

@@ -71,7 +71,7 @@ def _news(
     session: QuerySession, themes: Iterable[Community], today: date
 ) -> tuple[dict[str, list[Fact]], Counter[str]]:
     """Return the facts inside each theme that were first published in the last week, and how many in those before."""
-    found = facts_inside(session, themes, today - (_WEEKS_BEFORE + 1) * _WEEK, today)
+    found = facts_inside(session, themes, today - (_WEEKS_BEFORE + 1) * _WEEK, until=today)
     news = {theme: [fact for fact in facts if today - fact.published_on < _WEEK] for theme, facts in found.items()}
     before = Counter({theme: len(facts) - len(news[theme]) for theme, facts in found.items()})
     return {theme: facts for theme, facts in news.items() if facts}, before

@@ -54,7 +54,8 @@ _NAMING_KINDS = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
 class QuestionTerm:
     """Something an answer has to speak of: any of its `spellings`; a `name` may stand above the sentence.
 
-    `weight` is less for words that say little (verbs, numbers); a `measure` is what a value is a value of.
+    `weight` is less for words that say little (verbs, numbers); a `measure` is what a value is a value of; `needed` is
+    a company, person or region: a sentence that names it nowhere near is about another.
     """
 
     word: str
@@ -63,6 +64,7 @@ class QuestionTerm:
     entity: str = ""
     weight: float = 1.0
     measure: bool = False
+    needed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +222,8 @@ def _name_terms(session: QuerySession, names: Sequence[Named], text: str) -> Ite
         name = entity.kind in _NAMING_KINDS
         spelled = tuple(dict.fromkeys((*spellings, *spoken, *synonyms)))
         spelled += tuple(each.removeprefix("行业") for each in spelled[:1] if each.startswith("行业"))
-        yield QuestionTerm(entity.name, spelled, name=name, entity=entity.id, measure=measured)
+        needed = name or entity.kind == Kind.REGION
+        yield QuestionTerm(entity.name, spelled, name=name, entity=entity.id, measure=measured, needed=needed)
 
 
 def _word_terms(words: QuestionLexicon, text: str, rest: str) -> Iterator[QuestionTerm]:

@@ -80,12 +80,12 @@ def diff(session: QuerySession, since: date, *, name: str = "", limit: int = 50)
 def _changed(before: QuerySession, after: QuerySession, around: Collection[str] | None) -> list[Triple]:
     """Return the ends and relations whose live facts differ, heaviest change first."""
     edges = [
-        (session, found := _edges(session, around), session.snapshot.facts_of(found)) for session in (before, after)
+        (session, found := _edges(session, around), session.graph.facts_of(found)) for session in (before, after)
     ]
     changed = set(edges[0][2]) ^ set(edges[1][2])
     weights: dict[Triple, float] = defaultdict(float)
     for session, found, facts in edges:
-        names, relations = session.snapshot.entity_ids, session.snapshot.relation_names
+        names, relations = session.graph.entity_ids, session.graph.relation_names
         differ = found.take(np.fromiter((fact in changed for fact in facts), dtype=np.bool_, count=len(facts)))
         columns = (differ.source, differ.relation, differ.target, differ.weight)
         for source, relation, target, weight in zip(*(column.tolist() for column in columns), strict=True):
@@ -95,10 +95,10 @@ def _changed(before: QuerySession, after: QuerySession, around: Collection[str] 
 
 def _edges(session: QuerySession, around: Collection[str] | None) -> Edges:
     """Return the live edges of the base, or those at some entities."""
-    edges = session.snapshot.edges()
+    edges = session.graph.edges()
     if around is None:
         return edges
-    nodes = [index for entity in sorted(around) if (index := session.snapshot.index_of(entity)) is not None]
+    nodes = [index for entity in sorted(around) if (index := session.graph.index_of(entity)) is not None]
     return edges.take(np.isin(edges.source, nodes) | np.isin(edges.target, nodes))
 
 

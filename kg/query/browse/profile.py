@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kg.model import Polarity
@@ -11,6 +12,8 @@ from kg.query.resolve import resolve
 from kg.query.session import QuerySession, subgraph
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kg.graph.outlines import Claim, Outline
     from kg.model import Entity, Fact
     from kg.query.answers import Link
@@ -32,10 +35,12 @@ def profile(view: View | QuerySession, name: str) -> ProfileAnswer:
 
 def profile_of(session: QuerySession, entity: Entity) -> ProfileAnswer:
     """Return the profile of an entity that is known already."""
-    strongest = [row for group in _by_relation(session, entity.id) for row in _strongest(session, group)]
+    own = session.topics.ids(entity.id)
+    strongest = [row for group in _by_relation(session, own) for row in _strongest(session, group)]
     session.read_facts({session.triple(ends) for _, (ends, _, _) in strongest})
     grouped = ((weight, _facts(session, claim)) for weight, claim in strongest)
-    links = [session.link(sorted(facts, key=_newest), weight) for weight, facts in grouped if facts]
+    each = [session.link(sorted(facts, key=_newest), weight) for weight, facts in grouped if facts]
+    links = _joined(session, entity.id, frozenset(own), each)
     links.sort(key=lambda link: (*group_of(session, entity.id, link), -_share(link)))  # the strongest of equals first
     session.meet_all(end for link in links for end in (link.source, link.target))
     nodes = {entity.id: Node(entity, 0, 2.0 + len(links))}
@@ -45,6 +50,23 @@ def profile_of(session: QuerySession, entity: Entity) -> ProfileAnswer:
         if known and other not in nodes:
             nodes[other] = Node(known, 1 if link.source == entity.id else -1, link.weight)
     return ProfileAnswer(entity, tuple(links), subgraph(nodes.values(), links))
+
+
+def _joined(session: QuerySession, entity_id: str, own: frozenset[str], links: list[Link]) -> list[Link]:
+    """Return the links of all names of a topic as those of one of them: who makes 生猪 also 布局 生猪养殖."""
+    found: dict[tuple[str, str, str, int, bool], list[Link]] = defaultdict(list)
+    for link in links:
+        source, target = (entity_id if end in own else end for end in (link.source, link.target))
+        if source != target:
+            affirmed = link.facts[0].polarity is Polarity.POSITIVE
+            found[source, target, link.relation, link.sign, affirmed].append(link)
+    joined = []
+    for (source, target, *_), same in found.items():
+        facts = {fact.id: fact for link in same for fact in link.facts}
+        weight = sum(link.weight for link in same)
+        whole = same[0] if len(same) == 1 else session.link(sorted(facts.values(), key=_newest), weight)
+        joined.append(replace(whole, source=source, target=target))
+    return joined
 
 
 def group_of(session: QuerySession, entity_id: str, link: Link) -> tuple[int, bool]:
@@ -59,13 +81,14 @@ def _share(link: Link) -> float:
     return max((float(share) for share in shares if share), default=0.0)
 
 
-def _by_relation(session: QuerySession, entity_id: str) -> list[list[Outline]]:
-    """Return the live facts of an entity by relation and end, in the order of the vocabulary."""
-    node = session.index(entity_id)
+def _by_relation(session: QuerySession, own: Sequence[str]) -> list[list[Outline]]:
+    """Return the live facts of the names of an entity by relation and end, in the order of the vocabulary."""
+    nodes = {session.index(entity_id) for entity_id in own}
     found: dict[tuple[int, bool], list[Outline]] = defaultdict(list)
-    for outline in session.outlines_at(entity_id):
+    said = {outline.id: outline for entity_id in own for outline in session.outlines_at(entity_id)}
+    for outline in said.values():
         if outline.live:
-            found[outline.ends[1], outline.ends[0] != node].append(outline)
+            found[outline.ends[1], outline.ends[0] not in nodes].append(outline)
     return [found[group] for group in sorted(found)]
 
 

@@ -10,6 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import rjieba
+
+from kg.query.answers import ContextItem
+from kg.query.ask.lexicon import lexicon
 from kg.query.grounding.claims import ClauseClaim, denies, words_of
 from kg.query.grounding.quantities import dates_of, figures_of, folded
 from kg.query.grounding.statements import NO_DAY, KnownNames, statements
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
 
-    from kg.query.grounding.context import ContextItem
+    from kg.query.answers import Citation
     from kg.query.grounding.quantities import DateSpan
     from kg.query.grounding.statements import FoundName, SourceStatement
 
@@ -51,6 +55,28 @@ def faults(sentence: str, cited: Sequence[ContextItem], names: KnownNames, *, qu
     """
     check = SentenceCheck(cited, names, question=question)
     return list(check.verdict(sentence, list(dict.fromkeys(item.id for item in cited))).faults)
+
+
+def states(claim: str, sentence: str, above: Citation, names: KnownNames) -> bool | None:
+    """Return whether a sentence states a claim in its words; None where it does neither that nor denies one of them.
+
+    Args:
+        claim: without a mark at its end.
+        sentence: the sentence.
+        above: where it stands; its title is read with it.
+        names: the names of claim and sentence.
+    """
+    said, own = folded(sentence), folded(claim)
+    asserted = [word for word in rjieba.cut(own) if len(word) > 1 and word not in lexicon().empty]
+    undated = [word for word in asserted if not any(letter.isdecimal() for letter in word)]
+    if not undated or not all(word in said for word in undated):
+        return None
+    if any(re.search(rf"(?:不|未|没有?|并非|无需?){re.escape(word)}", said) for word in undated if word in own):
+        return False
+    if denies(said) or any(pattern.search(said) for pattern in claim_words().certainty.values()):
+        return None
+    item = ContextItem("S1", "passage", sentence, (above,), (), "", "", 1.0, 0)
+    return None if SentenceCheck([item], names).verdict(claim, [item.id]).faults else True
 
 
 class SentenceCheck:

@@ -11,6 +11,7 @@ from kg.llm.embeddings import EncoderMissing
 from kg.llm.port import ModelError, tokens
 from kg.messages.words import word
 from kg.model import Kind
+from kg.query.answers import ContextItem, ItemKind
 from kg.query.ask.answer import ask
 from kg.query.grounding.dual_level import dual_level
 from kg.query.grounding.quantities import folded
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from kg.query.answers import AskAnswer, Citation, Passage
     from kg.query.session import QuerySession
 
-ItemKind = Literal["answer", "fact", "theme", "passage"]
 Route = Literal["graph", "text", "related", "fused", "words", "none"]
 _SHARES: tuple[tuple[ItemKind, float], ...] = (("answer", 0.4), ("fact", 0.25), ("theme", 0.1), ("passage", 0.25))
 """What each kind may use of the budget; what one leaves goes to the next, and the rest to the first again."""
@@ -52,26 +52,6 @@ CONFIDENCE: dict[Route, float] = {
 
 `fused` has that of `words`: no more unseen questions find their answer with vectors than without.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class ContextItem:
-    """One thing that may be cited by its `id`; `text` states it, `citations` say where it stands.
-
-    `about` is what it is filed under: headings, label of a list.
-    `modality` and `polarity` are those of the facts it rests on, where they agree.
-    """
-
-    id: str
-    kind: ItemKind
-    text: str
-    citations: tuple[Citation, ...]
-    facts: tuple[str, ...]
-    modality: str
-    polarity: str
-    confidence: float
-    tokens: int
-    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

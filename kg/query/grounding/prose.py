@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from kg.llm.port import Model
     from kg.messages.words import Lang
-    from kg.query.answers import AskAnswer, Citation
+    from kg.query.answers import AskAnswer, Citation, ContextItem
     from kg.query.grounding.checking import KnownNames
-    from kg.query.grounding.context import ContextAnswer, ContextItem
+    from kg.query.grounding.context import ContextAnswer
 
 PROSE_TOKENS = 1500  # of the material
 _REPLY_TOKENS = 1200

@@ -17,11 +17,10 @@ from kg.query.grounding.quantities import dates_of, figures_of, folded
 from kg.query.grounding.words import claim_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from kg.query.grounding.context import ContextItem
+    from kg.query.answers import ContextItem
     from kg.query.grounding.quantities import DateSpan, FigureSpan
-    from kg.store.port import View
 
 _NAMING = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON, Kind.PRODUCT, Kind.REGION, Kind.INDUSTRY})
 _PARTIES = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
@@ -49,11 +48,14 @@ class FoundName:
 
 
 class KnownNames:
-    """Finds the names of a view in folded sentences: those of companies, people, products, industries and regions."""
+    """Finds names in folded sentences: those of companies, people, products, industries and regions.
 
-    def __init__(self, view: View) -> None:
+    `names` are (name, entity id), usually all of a view.
+    """
+
+    def __init__(self, names: Iterable[tuple[str, str]]) -> None:
         ids: dict[str, set[str]] = {}
-        for name, entity in view.names():
+        for name, entity in names:
             if len(name) >= _SHORTEST_NAME and kind_of(entity) in _NAMING and not name.isdecimal():
                 ids.setdefault(folded(name) if " " in name else name.lower(), set()).add(entity)
         self._ids = {name: frozenset(found) for name, found in ids.items() if len(name) >= _SHORTEST_NAME}

@@ -129,4 +129,4 @@ class ProseQuestion(SureQuestion):
 
 
 def _known_names(session: QuerySession) -> KnownNames:
-    return KnownNames(session.view)
+    return KnownNames(session.view.names())

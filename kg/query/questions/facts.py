@@ -90,7 +90,7 @@ class FactsQuestion(SureQuestion):
 
 
 def _fact_order(session: QuerySession) -> FactOrder:
-    return FactOrder(session.snapshot)
+    return FactOrder(session.graph)
 
 
 class DiffQuestion(SureQuestion):

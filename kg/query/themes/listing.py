@@ -80,7 +80,7 @@ def _supported(view: View, communities: Sequence[Community]) -> Iterator[Communi
 
 
 def facts_inside(
-    session: QuerySession, communities: Iterable[Community], since: date, until: date
+    session: QuerySession, communities: Iterable[Community], since: date, *, until: date
 ) -> dict[str, list[Fact]]:
     """Return the shown facts of each theme, those between two members, first published after `since` and by `until`."""
     themes_of: dict[str, set[str]] = defaultdict(set)

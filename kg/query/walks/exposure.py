@@ -55,8 +55,8 @@ _GAINS = (
         "排产",
     ),
 )
-# A list of shares that rose and fell says who is counted to a trade, not who makes or buys its goods.
-_MOVERS = re.compile(r"[涨跌]幅|[（(][+＋-]?\s?\d+(?:\.\d+)?\s?%|(?:上涨|下跌)\s?[+-]?\d")
+# A list of shares that rose and fell, or that funds hold, says who is counted to a trade, not who makes its goods.
+_MOVERS = re.compile(r"[涨跌]幅|[增减超低]配|重仓|持仓|[（(][+＋-]?\s?\d+(?:\.\d+)?\s?%|(?:上涨|下跌)\s?[+-]?\d")
 _PRICES = ("价格", "均价", "报价")
 # What a rise of a measure of X means for those who make it and those who buy it; of no measure (an event), nothing.
 _MEASURES: Mapping[str, Mapping[str, int]] = {
@@ -104,7 +104,8 @@ def parties_of(session: QuerySession, factor: Mapping[Entity, str], direction: i
         direction: +1 where the factor rises or happens, −1 where it falls or is called off.
     """
     facts = _effects(session, {entity.id: scope for entity, scope in factor.items()})
-    own = {entity.about for entity in factor} | {entity.id for entity in factor}
+    about = {end for entity in factor for end in (entity.about, entity.id) if end}
+    own = {member for end in about for member in session.topics.ids(end)}
     views = [view for fact in facts for view in _views(session, fact, direction) if view.party not in own]
     found: dict[str, Party] = {}
     for party, each in _by_party(views).items():
@@ -231,8 +232,9 @@ def _of_roles(
 ) -> Iterator[Party]:
     """Yield the parties of a thing by role; who has two roles of opposite sign (buys what it makes) is left out."""
     grouped: dict[str, list[_Role]] = defaultdict(list)
+    own = session.topics.ids(thing.id)
     for role in _roles(session, thing.id):
-        if role.role in signs and role.party != thing.id and role.party not in known:
+        if role.role in signs and role.party not in own and role.party not in known:
             grouped[role.party].append(role)
     if "maker" in signs:
         for party in _makers_of_downstream(session, thing.id) & grouped.keys():
@@ -254,17 +256,12 @@ def _makers_of_downstream(session: QuerySession, thing: str) -> set[str]:
 
 
 def _roles(session: QuerySession, thing: str) -> list[_Role]:
-    """Return who makes, holds, buys or replaces a thing, by the roles that relations.yaml gives to the ends."""
+    """Return who makes, holds, buys or replaces the things of a topic, by the roles of ends in relations.yaml."""
     found: list[_Role] = []
-    name_of = session.name(thing)
     for name, relation in session.words.relations.items():
         for end, role in relation.exposure.items():
-            is_subject = end == "subject"
-            far = session.view.facts(
-                relation=name, subject=None if is_subject else thing, object=thing if is_subject else None
-            )
-            facts = [fact for fact in _firm(session, islice(far, _EACH)) if role != "maker" or not _buys(fact, name_of)]
-            found += [_Role(fact.subject if is_subject else fact.object, role, fact) for fact in facts]
+            for each in session.topics.ids(thing):
+                found += _ends_of(session, each, name, role, is_subject=end == "subject")
     makers = [each for each in found if each.role == "maker"]
     for name, relation in session.words.relations.items():
         if relation.holds:
@@ -272,6 +269,14 @@ def _roles(session: QuerySession, thing: str) -> list[_Role]:
                 for fact in _firm(session, session.view.facts(relation=name, subject=maker.party)):
                     found.append(_Role(fact.object, "holder", fact))
     return found
+
+
+def _ends_of(session: QuerySession, thing: str, relation: str, role: str, *, is_subject: bool) -> Iterator[_Role]:
+    near, far = (None, thing) if is_subject else (thing, None)
+    facts = _firm(session, islice(session.view.facts(relation=relation, subject=near, object=far), _EACH))
+    for fact in facts:
+        if role != "maker" or not _buys(fact, session.name(thing)):
+            yield _Role(fact.subject if is_subject else fact.object, role, fact)
 
 
 def _buys(fact: Fact, thing: str) -> bool:

@@ -51,6 +51,7 @@ def exposures(session: QuerySession, start: Sequence[int]) -> tuple[Exposure, ..
     kinds = session.graph.kinds
     anchored = (session.graph.about_target(row) for row in start if kinds[row] != Kind.PRODUCT)
     products = {row for row in (*start, *anchored) if row is not None and kinds[row] == Kind.PRODUCT}
+    products = set(session.topics.rows(sorted(products)))
     trades = {row for product in products if (row := session.graph.about_target(product)) is not None}
     found: list[Exposure] = []
     for role, relations, direction in _ROLES:
@@ -76,7 +77,7 @@ _NARROWER = 20
 _MOVES_WITH = "价格"  # a product without links of its own speaks through its price: 猪周期拐点 is a turn of 生猪价格
 _PATHS = 40
 _SCOPE = 2  # characters of a scope: 半导体 of 半导体出口管制
-_AFFECTED = 40
+_AFFECTED = 20  # parties of one sign
 _REVERSED = 0.7  # a fact said of a fall is weaker evidence about a rise
 _SUBJECTS = frozenset({Kind.INDUSTRY, Kind.COMPANY, Kind.PRODUCT, Kind.THEME, Kind.BUSINESS})
 _LISTED = frozenset({Kind.INDUSTRY, Kind.COMPANY})
@@ -90,6 +91,11 @@ class _Walk:
     nodes: tuple[int, ...]
     direction: int
     weight: float
+
+    @property
+    def weak(self) -> bool:
+        """Whether its one step is weak: no walk leads on from there."""
+        return self.steps[-1].weak
 
 
 def impact(view: View | QuerySession, factor: str, direction: int = 1, *, hops: int = 3) -> ImpactAnswer:
@@ -127,7 +133,7 @@ def _answer(view: View | QuerySession, name: str, direction: int, hops: int, *, 
     sound = [(walk, path) for walk, path in walked if _holds(path, walk, direction, forward=forward)]
     paths = tuple(_distinct(path for _, path in sound))[:_PATHS]
     used = {id(link): link for path in paths for link in path.links}
-    parties = parties_of(session, _factor(session, named, meant.scope), direction)[:_AFFECTED] if forward else []
+    parties = _of_both_signs(parties_of(session, _factor(session, named, meant.scope), direction)) if forward else []
     nodes = _nodes(session, start, [walk for walk, _ in sound], forward=forward)
     drawn = [*used.values(), *_party_links(session, parties)]
     nodes += _beside(session, nodes, parties, drawn)
@@ -140,15 +146,21 @@ def _answer(view: View | QuerySession, name: str, direction: int, hops: int, *, 
     return ImpactAnswer(topic, direction, forward, paths, tuple(affected), counter, graph, near, tuple(parties))
 
 
+def _of_both_signs(parties: Sequence[Party]) -> list[Party]:
+    """Return the first parties of each sign, in their order: many makers hide no buyer."""
+    kept = {id(party) for sign in (1, -1) for party in [each for each in parties if each.sign == sign][:_AFFECTED]}
+    return [party for party in parties if id(party) in kept]
+
+
 def _holds(path: Path, walk: _Walk, direction: int, *, forward: bool) -> bool:
     """Whether each link of a path is stated of the move it is walked in, or may be turned round.
 
-    Only what is asserted without a condition of two ends that both move can be turned round: that a cut lifts a price
-    does not mean that no cut lowers it.
+    Only what is surely asserted without a condition of two ends that both move can be turned round: that a cut lifts
+    a price does not mean that no cut lowers it.
     """
     move = direction if forward else walk.direction
     for link in path.links:
-        if said_of(link, move) is None and not any(_turns(fact) for fact in link.facts):
+        if said_of(link, move) is None and (link.weak or not any(_turns(fact) for fact in link.facts)):
             return False
         move *= link.sign
     return True
@@ -167,9 +179,9 @@ def _factor(session: QuerySession, named: Sequence[int], scope: str) -> dict[Ent
     """
     found = {session.entity(index): scope for index in named}
     for entity in list(found):
-        names = sorted(same_factor(entity.name))
+        names = sorted(same_factor(entity.name)) + list(_named_alike(session, entity))
         if entity.kind in {Kind.PRODUCT, Kind.INDUSTRY}:
-            names.append(entity.name + _MOVES_WITH)
+            found |= {member: scope for each in session.topics.ids(entity.id) if (member := session.known(each))}
         found |= {each: "" for name in names for each in session.view.named(name) if each.kind == Kind.INDICATOR}
         if entity.kind in {Kind.EVENT, Kind.POLICY}:
             for at in range(_SCOPE, len(entity.name) - _SCOPE):
@@ -178,6 +190,15 @@ def _factor(session: QuerySession, named: Sequence[int], scope: str) -> dict[Ent
                 ]
                 found |= {each: entity.name[:at] for each in wider if each not in found}
     return found
+
+
+def _named_alike(session: QuerySession, entity: Entity) -> Iterator[str]:
+    """Yield what a measure is called of each name of its topic, or the prices of a topic: 生猪养殖价格 is 生猪价格."""
+    is_measure = entity.kind == Kind.INDICATOR
+    owner = entity.about if is_measure else entity.id
+    measure = entity.name.removeprefix(session.name(owner)) if is_measure else _MOVES_WITH
+    if owner and measure != entity.name and entity.kind in {Kind.INDICATOR, Kind.PRODUCT, Kind.INDUSTRY}:
+        yield from (session.name(member) + measure for member in session.topics.ids(owner))
 
 
 def _party_links(session: QuerySession, parties: Sequence[Party]) -> list[Link]:
@@ -224,20 +245,19 @@ def _counter(session: QuerySession, links: Iterable[Link]) -> Iterator[Link]:
 def _start(session: QuerySession, found: Sequence[Entity], *, forward: bool) -> tuple[list[int], list[int]]:
     """Return the rows that a name means, and those where the walk begins.
 
-    Every reading of the name counts, and its narrower kinds (电池级碳酸锂价格 for 碳酸锂价格). A measure without links
-    of its own, unless it moves against the price, speaks through its product and that product's price; a trade or
-    product speaks through its price, demand and other gains too.
+    Every reading of the name counts, the other names of its topic, and its narrower kinds (电池级碳酸锂价格 for
+    碳酸锂价格). A measure without links of its own, unless it moves against the price, speaks through its product and
+    that product's price; a trade or product speaks through its price, demand and other gains too.
     """
-    rows = [
-        index for entity in (*found, *_narrower(session, found[0])) if (index := session.index(entity.id)) is not None
-    ]
-    near = [
+    meant = (*found, *_narrower(session, found[0]))
+    rows = session.topics.rows(index for entity in meant if (index := session.index(entity.id)) is not None)
+    near = session.topics.rows(
         about
         for index in rows
         if (about := session.graph.about_target(index)) is not None
         and session.graph.kinds[about] == Kind.PRODUCT
         and not found[0].name.endswith(_AGAINST)
-    ]
+    )
     around = [
         other
         for index in (*rows, *near)
@@ -268,13 +288,20 @@ def _narrower(session: QuerySession, entity: Entity) -> list[Entity]:
 def _walk(
     session: QuerySession, start: Sequence[int], direction: int, hops: int, *, named: Sequence[int], forward: bool
 ) -> list[_Walk]:
-    """Beam search over `affects`, strongest first; a walk never meets a node twice, nor comes back to the topic."""
+    """Beam search over `affects`, strongest first; a walk never meets a node twice, nor comes back to the topic.
+
+    Weak effects of one step come last.
+    """
     beam = [_Walk((), (index,), direction, 1.0) for index in start]
     found: list[_Walk] = []
     for _ in range(hops):
         edges: dict[int, list[Step]] = defaultdict(list)
         for step in session.expand(
-            sorted({walk.nodes[-1] for walk in beam}), _EFFECT, "out" if forward else "in", limit=_BREADTH
+            sorted({walk.nodes[-1] for walk in beam}),
+            _EFFECT,
+            "out" if forward else "in",
+            limit=_BREADTH,
+            weak=not found,
         ):
             edges[step.source if forward else step.target].append(step)
         grown = [
@@ -283,9 +310,13 @@ def _walk(
             for step in edges[walk.nodes[-1]]
             if step.sign and (step.target if forward else step.source) not in (*start, *named, *walk.nodes)
         ]
-        beam = sorted(grown, key=lambda walk: (-walk.weight, walk.nodes))[:_BEAM]
-        found += beam
-    return sorted(found, key=lambda walk: (-walk.weight, len(walk.nodes), walk.nodes))
+        found += sorted(grown, key=_rank)[:_BEAM]
+        beam = sorted((walk for walk in grown if not walk.weak), key=_rank)[:_BEAM]
+    return sorted(found, key=_rank)
+
+
+def _rank(walk: _Walk) -> tuple[bool, float, int, tuple[int, ...]]:
+    return walk.weak, -walk.weight, len(walk.nodes), walk.nodes
 
 
 def _longer(walk: _Walk, step: Step, *, forward: bool) -> _Walk:

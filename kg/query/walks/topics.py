@@ -59,6 +59,13 @@ class Topics:
     def __init__(self, session: QuerySession) -> None:
         self._session = session
         self._of_id: dict[str, str] = {}
+        self._members: dict[str, list[str]] = defaultdict(list)
+        self._heads: dict[int, int] = {}
+        self._joined = False
+
+    def _join_all(self) -> None:
+        """Join what the names of the view join, when the first topic is asked for."""
+        session, self._joined = self._session, True
         ids: dict[str, list[str]] = defaultdict(list)
         named = [(name, each) for name, each in session.view.names() if each.startswith(_KINDS)]
         known = {name for name, _ in named}
@@ -69,10 +76,8 @@ class Topics:
         for group in ids.values():
             if len(group) > 1:
                 self._join(group)
-        self._members: dict[str, list[str]] = defaultdict(list)
         for each in self._of_id:
             self._members[self._root(each)].append(each)
-        self._heads: dict[int, int] = {}
 
     def _join(self, group: Iterable[str]) -> None:
         first, *rest = dict.fromkeys(group)
@@ -87,12 +92,16 @@ class Topics:
         return each
 
     def ids(self, entity_id: str) -> list[str]:
-        """Return the entities of the topic of an entity, itself included."""
+        """Return the entities of the topic of an entity, itself included; a company or measure is alone."""
+        if not entity_id.startswith(_KINDS):
+            return [entity_id]
+        if not self._joined:
+            self._join_all()
         return sorted(self._members[self._root(entity_id)]) if entity_id in self._of_id else [entity_id]
 
     def rows(self, rows: Iterable[int]) -> list[int]:
         """Return the rows of all entities of the topics of some rows."""
-        session = self._session
+        session, rows = self._session, set(rows)
         found = {session.index(each) for row in rows for each in self.ids(session.id_of(row))}
         return sorted({*rows, *(row for row in found if row is not None)})
 

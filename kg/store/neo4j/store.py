@@ -13,8 +13,6 @@ from kg.relations import vocabulary
 from kg.store import codec
 from kg.store.neo4j import statements as cypher
 from kg.store.neo4j.connection import Connection
-from kg.store.neo4j.facts import witnesses
-from kg.store.neo4j.hops import Hops
 from kg.store.neo4j.reading import read_back
 from kg.store.neo4j.schema import STATE, VERSION
 from kg.store.neo4j.view import Neo4jView
@@ -125,21 +123,12 @@ class ServedView(JudgedView):
         """Return the view restricted to `period`; the overlay still computes superseding among all facts."""
         return type(self)(self._plain.during(period), self._overlay, period, until=self._until)
 
-    def hops(self) -> Hops | None:
-        """Return hops for walks on the server, or None if judgements change its facts."""
-        if self._overlay().identities.touched:
-            return None
+    @property
+    def graph_key(self) -> tuple[object, ...]:
+        """What a graph compiled from this view depends on: the state of the base and the bounds of the view."""
         plain = self._plain
-        return plain.line.read(
-            lambda moment: Hops(
-                plain.line,
-                plain.sight,
-                plain.vocabulary,
-                plain.period,
-                moment.revision,
-                witnesses(moment, plain.sight),
-            )
-        )
+        identity, revision = plain.line.read(lambda moment: (moment.rows(STATE)[0][0], moment.revision))
+        return identity, revision, plain.as_of, plain.known_at, plain.period
 
 
 _AT_ONCE = 20  # documents per batch, because their bodies are transferred

@@ -266,6 +266,7 @@ STEPS = (
     *(VERSION_10, VERSION_11, VERSION_12, VERSION_13),
 )
 
+
 def complete(connection: sqlite3.Connection) -> None:
     """Build the indexes that a killed bulk load of an earlier version left out."""
     connection.execute("PRAGMA threads = 1")  # one additional thread for sorting

@@ -131,6 +131,9 @@ NOBODY = Surroundings()
         ("公司主营铜箔，公司扩产。", OWN, None, [("公司", "甲公司"), ("公司", "甲公司")]),
         # the one company named before in the sentence, where the report has no subject
         ("乙公司业绩稳健，公司主营铜箔。", NOBODY, None, [("公司", "乙公司")]),
+        # another company opens a sentence that names the report's own
+        ("乙公司第一大客户为甲公司，公司主营铜箔。", OWN, None, [("公司", "乙公司")]),
+        ("乙公司业绩稳健，公司主营铜箔。", OWN, None, [("公司", "甲公司")]),
         # 该公司 is the last company, 公司 alone is not
         ("该公司主营铜箔。", NOBODY, "乙公司", [("该公司", "乙公司")]),
         ("公司主营铜箔。", NOBODY, "乙公司", []),

@@ -24,6 +24,7 @@ def firms(text: str, *named: str) -> list[str]:
         ("设立上海甲乙投资合伙企业（有限合伙）", ["上海甲乙投资合伙企业（有限合伙）"]),
         ("*ST甲乙收到通知，ST丙丁停牌", ["*ST甲乙", "ST丙丁"]),
         ("客户有BLUE STAR SHIPPING PTE. LTD.、GREEN ORE AG等", ["BLUE STAR SHIPPING PTE. LTD.", "GREEN ORE AG"]),
+        ("注册，IIIa甲乙药业股份有限公司", ["甲乙药业股份有限公司"]),
         ("有限公司是一种形式，子公司也是", []),
         ("EST甲乙", []),
     ],

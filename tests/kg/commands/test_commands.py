@@ -299,7 +299,7 @@ def test_without_any_base_the_default_is_named(liantu: Liantu):
 
 def test_help_names_every_command_and_loads_it(liantu: Liantu):
     assert liantu("--help") == 0
-    listed = set(re.findall(r"^  ([a-z]+)  ", liantu.out.split("命令：")[1], flags=re.MULTILINE))
+    listed = set(re.findall(r"^  ([a-z]+)  ", liantu.out.split("从这里开始：")[1], flags=re.MULTILINE))
     assert {"ingest", "weekly", "chain", "impact", "causes", "relate", "profile", "ask", "doctor"} <= listed
     for command in sorted(listed):
         assert liantu(command, "--help") == 0, command

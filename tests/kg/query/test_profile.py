@@ -253,3 +253,18 @@ def test_customers_and_suppliers_are_groups_of_their_own_the_largest_share_first
     groups = [group_of(session, LONGI, link)[1] for link in answer.links]
     assert [group_text(session, "supplies", incoming=each) for each in groups] == ["客户", "客户", "供应商"]
     assert claim_text(session, answer.links[0].facts[0]) == "隆基绿能 供应 甲电站（占供方收入 35%，批量）"
+
+
+def test_a_profile_holds_what_is_said_of_all_names_of_its_topic():
+    said = paper(
+        1,
+        "2024-01-01",
+        ("甲公司布局生猪养殖。", claim("org:甲公司", "operates", "industry:生猪养殖")),
+        ("乙公司生产生猪。", claim("org:乙公司", "produces", "product:生猪")),
+        ("生猪属于生猪养殖。", claim("product:生猪", "belongs_to", "industry:生猪养殖")),
+    )
+    links = profile(seen(said), "product:生猪").links
+    assert {(link.source, link.target) for link in links} == {
+        ("org:甲公司", "product:生猪"),
+        ("org:乙公司", "product:生猪"),
+    }

@@ -351,8 +351,11 @@ interface Curve {
   name: { text: string; x: number; y: number } | null;
 }
 
-const ALONG = [0.5, 0.44, 0.56, 0.38, 0.62, 0.33, 0.67, 0.28, 0.72, 0.24, 0.76, 0.2, 0.8, 0.16, 0.84, 0.12, 0.88, 0.08, 0.92];
+/** places along a line from its middle outwards */
+const ALONG = Array.from({ length: 45 }, (_, step) => 0.5 + (step % 2 ? 0.02 : -0.02) * Math.ceil(step / 2));
 const MARK = 8;
+/** of a sign that finds no room of its own: it may touch another, but not cover it */
+const TIGHT = 5;
 /** lines of one relation at one end that have its name on them; more would only repeat it */
 const NAMED = 2;
 
@@ -384,7 +387,7 @@ function curvesOf(plan: Plan, drawing: Drawing): Curve[] {
   for (const { x, y, lines } of drawing.headings) taken.push([x, y - 14, x + WIDTH, y + 5 + (lines.length - 1) * LINE]);
   for (const each of curves) {
     if (each.link.sign) {
-      each.mark = spot(each.at, MARK, MARK, taken) ?? each.at(0.5);
+      each.mark = spot(each.at, MARK, MARK, taken) ?? spot(each.at, TIGHT, MARK, taken.slice(drawing.boxes.length)) ?? each.at(0.5);
       taken.push([each.mark[0] - MARK, each.mark[1] - MARK, each.mark[0] + MARK, each.mark[1] + MARK]);
     }
   }

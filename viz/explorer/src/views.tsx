@@ -140,7 +140,7 @@ function Legend({ plan, children }: { plan: Plan | null; children?: ComponentChi
       {children}
       {Object.keys(meta.kinds).filter((kind) => kinds.has(kind)).map((kind) => <span key={kind}><svg width="18" height="12" aria-hidden="true"><rect x="1" y="1" width="16" height="10" rx={kind === "company" ? 2 : 5} fill={kindColors(kind)[0]} stroke={kindColors(kind)[1]} /></svg>{pick(meta.kinds[kind])}</span>)}
       {LEGEND.map(([tone, key, dash]) => <span key={key}><svg width="26" height="8" aria-hidden="true"><line x1="0" x2="26" y1="4" y2="4" class={tone} stroke-dasharray={dash || undefined} /></svg>{t(key)}</span>)}
-      <span>{t("hint")}</span>
+      <span title={t("hint_keys")}>{t("hint")}</span>
     </p>
   );
 }
@@ -376,7 +376,9 @@ function figureText(seen: Seen | null, asOf: number): string {
 export function FactorView({ route }: { route: Route }) {
   const id = route.ids[0] ?? "";
   const [title, subtitle] = header(entityOf(id), id, sightOf(route).asOf);
-  const tools = (["if_up", "if_down"] as const).map((key, down) => (
+  // a file holds both directions of the answer that it was drawn for
+  const both = meta.mode === "served" || read(meta.start).ids.join() === id;
+  const tools = !both ? null : (["if_up", "if_down"] as const).map((key, down) => (
     <button key={key} type="button" aria-pressed={route.down === down} onClick={() => change({ down })}>{t(key)}</button>
   ));
   return (

@@ -162,28 +162,33 @@ def read_plan(task: FilingTask, years: Sequence[int], names: Collection[str] = (
     part = _part(asked, rest)
     run = _run(text, years)
     operation = _operation(asked, run, several=len(lines) > 1, defined=bool(defined), companies=companies)
-    if operation == LIST and len(lines) > 1 and not _is_list(plain):
-        raise NoPlan("part")  # a second line that is not one of a list
-    spread = operation in {LIST, AVERAGE} and len(run) > 1
-    span = tuple(range(run[0], run[-1] + 1)) if spread and _is_range(text, run) else run
-    if operation in {VALUE, EXTREME, POSITIVE}:
-        span = run[-1:]
-    elif operation in {GROWTH, CHANGE, ROSE, FELL, MOVED, CAGR}:
-        span = (run[0], run[-1]) if len(run) > 1 else (run[-1] - 1, run[-1])
-    if len(span) > _MOST_YEARS or (len(lines) > 1 and operation not in {EXTREME, LIST}):
-        raise NoPlan("part")  # a second line that nothing is done with was not understood
-    if re.search(words["average"], asked) and operation != AVERAGE and not defined and unit == "amount":
+    span = _span(text, run, operation)
+    averaged = operation == AVERAGE or bool(defined) or unit != "amount"
+    doubts = (
+        operation == LIST and len(lines) > 1 and not _is_list(plain),  # a second line that is not one of a list
+        len(lines) > 1 and operation not in {EXTREME, LIST},  # or that nothing is done with
+        len(span) > _MOST_YEARS,
+        not averaged and words["average"].search(asked),
+        part and (len(lines) > 1 or operation in {CAGR, AVERAGE, MOVED, POSITIVE}),
+        words["flow"].search(asked) and any(_is_balance(node) for _, node in lines),
+        _scale(text) and unit not in {"amount", "count"} and not (part and part.share),  # a ratio is no money
+    )
+    if any(doubts):
         raise NoPlan("part")
-    if part and (len(lines) > 1 or operation not in {VALUE, GROWTH, CHANGE, ROSE, FELL, EXTREME, LIST}):
-        raise NoPlan("part")
-    if part and part.share:
-        unit = PERCENT
+    unit = PERCENT if part and part.share else unit
     day = None if words["year_end"].search(text) else task.day
-    if _scale(text) and unit not in {"amount", "count"}:
-        raise NoPlan("part")  # a ratio has no amount of money
     return ValuePlan(
         operation, tuple(lines), span, _unit(operation, unit, text), _scale(text), basis, interim, day, part
     )
+
+
+def _span(text: str, run: tuple[int, ...], operation: str) -> tuple[int, ...]:
+    """Return the fiscal years that an operation needs."""
+    if operation in {VALUE, EXTREME, POSITIVE}:
+        return run[-1:]
+    if operation in {LIST, AVERAGE}:
+        return tuple(range(run[0], run[-1] + 1)) if len(run) > 1 and _is_range(text, run) else run
+    return (run[0], run[-1]) if len(run) > 1 else (run[-1] - 1, run[-1])
 
 
 def unread(question: str) -> str:
@@ -362,6 +367,10 @@ def _named(text: str) -> tuple[list[tuple[str, FormulaPart]], str]:
         each.concept.name: Line(each.concept) for each in named if each is best or each.concept.name not in used
     }
     return list(parts.items()), best.concept.unit
+
+
+def _is_balance(node: FormulaPart) -> bool:
+    return isinstance(node, Line) and node.concept.statement == "balance"
 
 
 def _is_list(text: str) -> bool:

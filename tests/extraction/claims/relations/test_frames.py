@@ -114,3 +114,16 @@ def test_an_ended_supply_is_a_denial_that_says_so(extractor):
 def test_a_buyer_is_never_the_maker_of_what_it_buys(extractor):
     reading = extracted(extractor, "天齐锂业向宁德时代供应碳酸锂，天齐锂业生产碳酸锂。")
     assert [seller for seller, _, _ in pairs_of(reading, "produces")] == [{"天齐锂业"}]
+
+
+def test_two_pairs_in_a_row_stay_apart(extractor):
+    found = pairs_of(extracted(extractor, "自主品牌领先（如比亚迪与丰田、小鹏与大众技术合作）。"), "partners_with")
+    assert [{"比亚迪"} <= subject or {"比亚迪"} <= object_ for subject, object_, _ in found] == [True]
+    found = pairs_of(extracted(extractor, "特斯拉与宁德时代、比亚迪和亿纬锂能达成合作。"), "partners_with")
+    assert len(found) == 3
+
+
+def test_a_contract_s_partner_is_no_subsidiary(extractor):
+    text = "杭氧股份：全资子公司杭州建德气体有限公司与正派科技（宁波）有限公司签订《大宗气体供应合同》。"
+    found = pairs_of(extracted(extractor, text), "subsidiary_of")
+    assert [min(subject) for subject, _, _ in found] == ["杭州建德气体有限公司"]

@@ -100,6 +100,20 @@ def test_a_kind_of_firm_or_a_regulator_buys_nothing(end):
     assert settled([(unlisted, sentence)]) == []
 
 
+def test_a_flow_of_funds_owns_nothing():
+    sentence = sentence_of("南向资金持仓前三为甲公司。")
+    claim, _ = row_of(sentence, "南向资金", "invests_in", "甲公司", reader=_GUESS)
+    flow = replace(claim.subject, entity="institution:南向资金")
+    assert settled([(replace(claim, subject=flow), sentence)]) == []
+
+
+def test_a_person_without_shares_is_no_owner():
+    sentence = sentence_of("张某1993年加入甲公司。")
+    claim, _ = row_of(sentence, "张某", "holds_stake_in", "甲公司", reader=_GUESS)
+    person = replace(claim.subject, entity="person:张某")
+    assert settled([(replace(claim, subject=person), sentence)]) == []
+
+
 def test_who_buys_or_names_a_thing_of_another_clause_does_not_make_it():
     bought = sentence_of("甲公司是乙料的主要采购方。")
     sold = sentence_of("甲公司向丙件厂商供应丁料。")

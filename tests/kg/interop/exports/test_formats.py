@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 def _bytes(place: Path) -> dict[str, bytes]:
     files = [place] if place.is_file() else sorted(each for each in place.rglob("*") if each.is_file())
     return {str(each.relative_to(place)): each.read_bytes() for each in files}
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines(keepends=True)
 
 
 def test_the_command_offers_every_format():
@@ -115,3 +120,19 @@ def test_the_command_never_writes_over_a_base(tmp_path: Path):
         done = CliRunner().invoke(root, ["export", "csv", str(tmp_path / "tables"), "--kb", str(path)])
         assert done.exit_code == 0, done.output
     assert len(list((tmp_path / "tables").glob("*.csv"))) == 8
+
+
+def test_captions_are_in_the_language_that_is_asked_for(tmp_path: Path):
+    with base().reader() as view:
+        export(view, "neo4j", tmp_path / "en", lang="en", min_confidence=0)
+    captions = {row["caption"] for row in csv.DictReader(_lines(tmp_path / "en" / "facts.csv"))}
+    assert {"supplies", "produces (planned)"} <= captions
+
+
+def test_neo4j_has_communities_and_what_indicators_are_about(tmp_path: Path):
+    folder = exported("neo4j", tmp_path / "out")
+    about = list(csv.reader(_lines(folder / "about.csv")))
+    assert ["indicator:碳酸锂价格", LITHIUM, "ABOUT"] in about
+    communities = (folder / "communities.csv").read_text(encoding="utf-8")
+    assert "锂电池" in communities
+    assert communities.endswith("Community\n")

@@ -17,7 +17,7 @@ PARENT = "org:某集团"
 
 def found(view: Any, *, after: str = "", limit: int = 1000, min_confidence: float = 0, **wanted: Any) -> FactsAnswer:
     session = QuerySession(view, min_confidence=min_confidence)
-    order = lambda: FactOrder(session.snapshot)  # noqa: E731
+    order = lambda: FactOrder(session.graph)  # noqa: E731
     return find_facts(session, FactFilter(**wanted), order, after=after, limit=limit)
 
 

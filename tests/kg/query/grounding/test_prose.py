@@ -1,17 +1,19 @@
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from kg.llm.port import EmptyReply
 from kg.model import Modality, Polarity
-from kg.query.grounding.checking import KnownNames, faults
-from kg.query.grounding.context import ContextItem
+from kg.query.answers import Citation, ContextItem
+from kg.query.grounding.checking import KnownNames, faults, states
 from kg.query.grounding.prose import NoModel
 from kg.service.base import KnowledgeBase
 from tests.kg.query.world import TONGWEI, claim, filled, paper, solar
 from tests.kg.service.examples import ScriptedModel
 
-NAMES = KnownNames(filled(solar()).view())
+NAMES = KnownNames(filled(solar()).view().names())
 
 
 def item(text: str, modality: str = "asserted", polarity: str = "positive") -> ContextItem:
@@ -163,3 +165,17 @@ def test_a_denial_of_the_base_is_not_turned_around():
     for reply, kept in (("通威股份生产硅料。[A1]", False), ("通威股份否认生产硅料。[A1]", True)):
         (sentence,) = KnowledgeBase(store, model=ScriptedModel(reply)).prose("通威股份生产硅料吗？").sentences
         assert sentence.kept is kept, sentence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "stated"),
+    [
+        ("通威股份暂停硅料扩产。", True),
+        ("通威股份没有暂停硅料扩产。", False),
+        ("通威股份计划暂停硅料扩产。", None),  # not done
+        ("通威股份恢复硅料扩产。", None),
+    ],
+)
+def test_a_sentence_states_a_claim_denies_it_or_does_neither(sentence: str, stated: bool | None):
+    above = Citation("", "d", "硅料", "示例证券", "示例证券", date(2024, 2, 1), None, 0, len(sentence), sentence)
+    assert states("通威股份暂停硅料扩产", sentence, above, NAMES) is stated

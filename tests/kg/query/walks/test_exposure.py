@@ -122,3 +122,19 @@ def test_a_scope_narrows_an_event_that_is_wider():
     view = seen(paper(1, "2024-01-01", ("云南限产拖累隆基绿能。", facts[0]), ("四川限产利好通威股份。", facts[1])))
     answer = impact(view, "云南限产")
     assert [(party.entity.id, party.sign) for party in answer.parties] == [(LONGI, -1)]
+
+
+def test_all_names_of_a_topic_have_its_makers():
+    """Who 布局 硅料行业 gains with the price of 硅料 as who makes 硅料 does; a list of holdings names no maker."""
+    found = parties(claim(TONGWEI, "produces", SILICON), claim("org:甲公司", "operates", "industry:硅料行业"))
+    assert {party: each.sign for party, each in found.items()} == {TONGWEI: 1, "org:甲公司": 1}
+    said = paper(1, "2024-01-01", ("基金重仓硅料行业的甲公司。", claim("org:甲公司", "operates", "industry:硅料行业")))
+    price = paper(2, "2024-01-02", ("硅料价格上涨推高成本。", moves(PRICE, "indicator:硅片成本", 1, 1)))
+    assert "org:甲公司" not in {party.entity.id for party in impact(seen(said, price), "硅料价格").parties}
+
+
+def test_many_makers_hide_no_buyer():
+    makers = [claim(f"org:甲{n}公司", "produces", SILICON) for n in range(30)]
+    found = parties(*makers, claim(SILICON, "upstream_of", WAFER))
+    assert WAFER in found
+    assert len(found) == 21

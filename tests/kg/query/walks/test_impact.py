@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -193,3 +194,14 @@ def test_every_path_is_said_link_by_link(edges: list[tuple[int, int, int, int]],
     found = {(tuple(int(node[-1]) for node in path.nodes), path.sign) for path in answer.paths}
     if len(expected) <= 20:
         assert found == {(nodes if forward else nodes[::-1], sign) for nodes, sign in expected}
+
+
+def test_a_weak_effect_is_shown_last_as_stated_and_leads_no_further():
+    income = "indicator:电站收益率"
+    said = paper(1, "2024-01-01", ("甲。", moves(PRICE, COST, 1, 1)), ("丙。", moves(income, MARGIN, -1, -1)))
+    unsure = paper(2, "2024-01-02", ("乙。", moves(PRICE, income, 1, -1)))
+    facts = (replace(fact, evidence=(replace(fact.evidence[0], confidence=0.5),)) for fact in unsure.facts)
+    view = seen(said, replace(unsure, facts=tuple(facts)))
+    found = impact(view, "硅料价格", 1).paths
+    assert [(path.nodes[-1], path.links[-1].weak) for path in found] == [(COST, False), (income, True)]
+    assert income not in {path.nodes[-1] for path in impact(view, "硅料价格", -1).paths}

@@ -86,7 +86,7 @@ _RELATIONS = ("upstream_of", "uses", "part_of")
 def test_the_paths_are_the_most_credible_of_all_that_networkx_finds(said: list[tuple[tuple[str, str], str]]):
     papers = (paper(n, "2024-01-01", (f"句{n}。", claim(a, relation, b))) for n, ((a, b), relation) in enumerate(said))
     session, graph = QuerySession(seen(*papers)), nx.Graph()
-    edges, names = session.snapshot.edges(), session.snapshot.entity_ids
+    edges, names = session.graph.edges(), session.graph.entity_ids
     for source, target, weight in zip(edges.source.tolist(), edges.target.tolist(), edges.weight.tolist(), strict=True):
         ends = names[source], names[target]
         graph.add_edge(*ends, weight=max(weight, graph.get_edge_data(*ends, {"weight": 0.0})["weight"]))

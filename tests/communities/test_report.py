@@ -1,0 +1,73 @@
+"""The week's report over small stores: what is new, from how many notes, and what is not."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pytest
+
+from communities.report import markdown, page, weekly_report
+from communities.weekly import past_weeks, run_week, run_weeks
+from kg.query.session import QuerySession
+from kg.query.themes.listing import NoRun
+from tests.communities.test_weekly import LITHIUM, chain_of, many_chains
+from tests.kg.query.world import TONGWEI, claim, filled, paper, solar
+
+if TYPE_CHECKING:
+    from kg.model import Run
+    from kg.store.port import Store
+
+
+def two_weeks() -> Store:
+    store = filled([*many_chains("2024-01-01"), chain_of(1, "2024-01-02", LITHIUM)])
+    run_week(store, date(2024, 1, 7))
+    said = [
+        ("通威股份生产正极。", claim(TONGWEI, "produces", LITHIUM[2])),
+        ("甲<b>。", claim(LITHIUM[0], "upstream_of", LITHIUM[2])),
+    ]
+    filled([paper(number, "2024-01-10", said[0], said[1]) for number in (50, 51)], store)
+    run_week(store, date(2024, 1, 14))
+    return store
+
+
+def test_news_is_counted_by_notes_and_a_theme_without_any_is_said_to_be_quiet():
+    report = weekly_report(QuerySession(two_weeks().view()))
+    (week,) = report.themes
+    assert (report.since, report.as_of) == (date(2024, 1, 7), date(2024, 1, 14))
+    assert (week.notes, week.notes_before, week.facts) == (2, 1, 2)
+    assert week.first_mentions == ("通威股份（600438.SH）",)
+    assert len(report.quiet) == 12
+    text = markdown(report)
+    assert "12 个主题本周无新内容" in text
+    assert "通威股份 生产 正极（2024-01-10，《报告5" in text
+    assert "<b>" not in page(report).split("<body", 1)[-1].split("</style>", 1)[-1]
+
+
+def test_each_line_of_a_report_names_a_fact_of_the_view():
+    view = two_weeks().view()
+    report = weekly_report(QuerySession(view))
+    lines = [line for week in report.themes for line in week.lines]
+    assert lines
+    assert {fact.id for fact in view.facts(ids=[line.fact for line in lines])} == {line.fact for line in lines}
+
+
+def test_no_report_before_the_first_run():
+    with pytest.raises(NoRun):
+        weekly_report(QuerySession(filled(solar()).view()))
+
+
+def runs(store: Store) -> list[Run]:
+    return list(store.view().runs())
+
+
+def test_past_weeks_asked_for_in_any_order_are_what_they_would_have_been():
+    days = past_weeks(filled(solar()), date(2024, 4, 1))
+    assert (days[0], days[-1], len(days)) == (date(2024, 1, 15), date(2024, 4, 1), 12)
+    in_order, late = filled(solar()), filled(solar())
+    for day in days[-3:]:
+        run_week(in_order, day)
+    run_weeks(late, [days[-1]], lambda day: run_week(late, day))
+    run_weeks(late, [days[-2], days[-3]], lambda day: run_week(late, day))
+    assert runs(late) == runs(in_order)
+    assert past_weeks(filled([]), None) == []

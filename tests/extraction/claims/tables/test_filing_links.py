@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+
+import pytest
+
+from extraction.pipeline import Extractor
+from kg.filing import Filing
+from kg.period import year
+from tests.kg.query.filings.world import HEADING, PARAGRAPH, TABLE, Page, reading_of
+
+READ_AT = datetime(2026, 1, 1, tzinfo=UTC)
+ENGLISH = [
+    "In fiscal 2022, Walmart Inc. and its affiliates (Walmart) accounted for 20 percent of our consolidated net sales.",
+    "Walmart accounted for 55 percent of net sales of our pump segment. No other customer accounted for 10% of sales.",
+    "The U.S. Government accounted for 30% of our net sales. Canada represented 12% of our revenues.",
+    "Brewhouse Partners LLC represented approximately 11.5% of our total net revenues in 2021.",
+    "International sales accounted for 40% of our net sales. PepsiCo accounted for 15% of our sales in China.",
+]
+CHINESE = """前五名客户
+序号 客户名称 销售额（万元） 占年度销售总额比例（%）
+1 蓝溪水务有限公司 12,345.67 12.30
+2 客户二有限公司 9,345.67 9.30
+3 北京丙 8,345.67 8.30
+合计 45,000.00 44.90
+前五名供应商
+1 赤岭铸造有限公司 2,345.67 7.50%
+2 单位甲 1,345.67 4.50%"""
+HOLDINGS = """在子公司中的权益
+子公司名称 主要经营地 注册地 业务性质 持股比例（%） 取得方式
+蓝溪泵业销售有限公司 杭州 杭州 销售 100.00 设立
+赤岭阀门有限公司 温州 温州 制造 45.50 收购
+合计 3"""
+
+
+@pytest.fixture(scope="module")
+def extractor() -> Extractor:
+    return Extractor.default(ner=False, edge_model="off", filing_pages=0)
+
+
+def links(extractor: Extractor, filing: Filing, pages: list[Page], language: str) -> set[tuple[str, ...]]:
+    filler: list[Page] = [[(PARAGRAPH, 0, "See the notes.")] for _ in range(40)]
+    document = replace(reading_of(filing, [*pages, *filler], date(2023, 2, 7)).document, language=language)
+    facts = extractor.extract(document, recorded_at=READ_AT).facts
+    for fact in facts:
+        where = fact.evidence[0]
+        assert document.text[where.start : where.end] == where.quote
+        assert fact.relation == "subsidiary_of" or fact.valid in {year(2021), year(2022)}
+    shown = {
+        fact: f"{fact.value.number:g}" if fact.value else dict(fact.qualifiers).get("revenue_share", "")
+        for fact in facts
+    }
+    return {(fact.subject, fact.relation, fact.object, shown[fact]) for fact in facts}
+
+
+def test_named_customers_of_an_english_filing(extractor: Extractor):
+    filing = Filing("Oakwell Pumps, Inc.", "10-K", 2022, ends=date(2022, 12, 31), currency="USD")
+    pages: list[Page] = [[(HEADING, 1, "Item 1. Business"), *((PARAGRAPH, 0, each) for each in ENGLISH)]]
+    assert links(extractor, filing, pages, "en") == {
+        ("org:oakwellpumps,inc.", "supplies", "sec:WMT.US", "20"),
+        ("org:oakwellpumps,inc.", "supplies", "org:brewhousepartnersllc", "11.5"),
+    }
+
+
+def test_customers_suppliers_and_subsidiaries_of_a_chinese_report(extractor: Extractor):
+    filing = Filing("示例泵业股份有限公司", "年报", 2022, ends=date(2022, 12, 31), currency="CNY")
+    pages: list[Page] = [[(HEADING, 1, "第三节"), (TABLE, 0, CHINESE)], [(HEADING, 1, "第十节"), (TABLE, 0, HOLDINGS)]]
+    own = "org:示例泵业股份有限公司"
+    assert links(extractor, filing, pages, "zh") == {
+        (own, "supplies", "org:蓝溪水务有限公司", "12.3"),
+        ("org:赤岭铸造有限公司", "supplies", own, ""),
+        (own, "holds_stake_in", "org:蓝溪泵业销售有限公司", "100"),
+        ("org:蓝溪泵业销售有限公司", "subsidiary_of", own, ""),
+        (own, "holds_stake_in", "org:赤岭阀门有限公司", "45.5"),
+    }
