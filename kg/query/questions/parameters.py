@@ -226,9 +226,9 @@ class DatedQuestion(BaseModel):
         """Yield the lines of an answer on a terminal; by default those of its JSON."""
         return [json.dumps(cls.to_json(answer), ensure_ascii=False, indent=2)]
 
-    def picture(self, session: QuerySession) -> Picture | None:  # noqa: ARG002 -- for those that override it
-        """Return what is drawn of the answer; None for a question without a picture."""
-        return None
+    def picture(self, session: QuerySession) -> Picture:
+        """Return what is drawn of the answer, of a question that `is_drawn`."""
+        raise NotImplementedError
 
     @staticmethod
     def to_json(answer: Any) -> Any:

@@ -96,7 +96,6 @@ def test_a_picture_is_about_what_was_asked(key: str, kb: KnowledgeBase):
     asked = question(key).asked(**QUESTIONS[key])
     with kb.session() as session:
         picture = asked.picture(session)
-    assert picture is not None
     assert set(picture.topics) <= {
         item.entity.id for column in picture.columns for section in column.sections for item in section.items
     }
