@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-dev neo4j explorer lightrag graphrag ray demo check test test-all lint types imports fast-tests tests extended-tests doctests goldens notebooks wheel bench clean
+.PHONY: help setup setup-dev neo4j explorer lightrag graphrag ray demo check test test-all lint types imports fast-tests tests extended-tests doctests goldens questions notebooks wheel bench clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -94,6 +94,9 @@ explorer: ## install the explorer's packages, type-check it, build it, and compa
 
 goldens: $(VENV)/.dev ## refresh the figures of the bundled reports that tests/goldens compares; look at the difference
 	@$(BIN)/python -m tests.goldens.demo_corpus
+
+questions: $(VENV)/.dev ## write what is made from the registry of questions: types, examples, forms of JSON, tables of the docs
+	@for part in stub examples wire table; do $(BIN)/python -m tests.kg.service.$$part || exit 1; done
 
 notebooks: $(VENV)/.dev ## execute notebooks/ and fail when one raises or shows something else than before
 	@$(BIN)/python notebooks/execute.py

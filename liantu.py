@@ -39,8 +39,8 @@ if TYPE_CHECKING:
         ThemeAnswer,
     )
     from kg.query.browse.diff import DiffAnswer
-    from kg.query.browse.facts import FactFilter, FactsAnswer
-    from kg.query.browse.neighbours import NeighbourFilter, NeighboursAnswer
+    from kg.query.browse.facts import FactsAnswer
+    from kg.query.browse.neighbours import NeighboursAnswer
     from kg.query.grounding.context import ContextAnswer
     from kg.query.grounding.prose import ProseAnswer
     from kg.query.history import HistoryAnswer
@@ -60,8 +60,8 @@ _HOMES = {
         *("ProfileAnswer", "RelateAnswer", "ThemeAnswer"),
     ),
     "kg.query.browse.diff": ("DiffAnswer",),
-    "kg.query.browse.facts": ("FactFilter", "FactsAnswer"),
-    "kg.query.browse.neighbours": ("NeighbourFilter", "NeighboursAnswer"),
+    "kg.query.browse.facts": ("FactsAnswer",),
+    "kg.query.browse.neighbours": ("NeighboursAnswer",),
     "kg.query.grounding.context": ("ContextAnswer",),
     "kg.query.grounding.prose": ("ProseAnswer",),
     "kg.query.history": ("HistoryAnswer",),
@@ -79,7 +79,6 @@ __all__ = [
     "Entity",
     "Extractor",
     "Fact",
-    "FactFilter",
     "FactsAnswer",
     "HistoryAnswer",
     "ImpactAnswer",
@@ -89,7 +88,6 @@ __all__ = [
     "Kind",
     "KnowledgeBase",
     "Link",
-    "NeighbourFilter",
     "NeighboursAnswer",
     "Node",
     "Outcome",

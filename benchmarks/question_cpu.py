@@ -16,7 +16,6 @@ import click
 import numpy as np
 
 from kg.model import Kind
-from kg.query.browse.facts import FactFilter
 from kg.service.base import open_kb
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def _hubs(kb: KnowledgeBase) -> dict[Kind, list[str]]:
 
 def _questions(kb: KnowledgeBase, hubs: dict[Kind, list[str]]) -> dict[str, Callable[[], object]]:
     company, (product, other) = hubs[Kind.COMPANY][0], hubs[Kind.PRODUCT]
-    indicator, busiest = hubs[Kind.INDICATOR][0], FactFilter(name=company)
+    indicator = hubs[Kind.INDICATOR][0]
     return {
         "chain": lambda: kb.chain(product),
         "impact": lambda: kb.impact(indicator),
@@ -72,7 +71,7 @@ def _questions(kb: KnowledgeBase, hubs: dict[Kind, list[str]]) -> dict[str, Call
         "profile of an indicator": lambda: kb.profile(indicator),
         "neighbours": lambda: kb.neighbours(company),
         "facts": kb.facts,
-        "facts of a company": lambda: kb.facts(busiest),
+        "facts of a company": lambda: kb.facts(name=company),
         "stats": kb.stats,
     }
 

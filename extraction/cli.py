@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kg.commands.language import lang_option, shown_lang, warn_of
-from kg.commands.options import Day, Words, json_option, kb_option
-from kg.commands.printing import print_outline
+from kg.commands.options import Day, json_option, kb_option
 from kg.commands.progress import progress_display
-from kg.commands.questions import filing_pages
+from kg.commands.questions import add_commands
 from kg.errors import DocumentError
 from kg.messages.words import listed, translated, word
 from kg.model import BlockKind
 from kg.query.filings.outline import outline_of
+from kg.query.questions.documents import outline_lines
 from kg.settings import load, market_day
 
 if TYPE_CHECKING:
@@ -178,31 +178,10 @@ def outline(file: Path, day: date | None, *, as_json: bool, lang: Lang) -> None:
         if as_json:
             click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
         else:
-            print_outline(found, lang)
+            click.echo("\n".join(outline_lines(found, lang)))
 
 
-filing.add_command(filing_pages)
-
-
-@filing.command("ask")
-@click.argument("question", type=Words())
-@click.option("--trace", is_flag=True, help="show each step: plan, rounds, pages kept and dropped, formula")
-@click.option("--as-of", type=Day(), help="as it was known that day")
-@json_option
-@lang_option
-@kb_option
-def filing_ask(question: str, kb: Path, as_of: date | None, *, trace: bool, as_json: bool, lang: Lang) -> None:
-    """Answer QUESTION about annual reports with a value, its formula and the rows it comes from."""
-    from kg.query.filings.values.answer import filing_value  # noqa: PLC0415 -- imported when called
-    from kg.query.filings.values.lines import value_text  # noqa: PLC0415 -- imported when called
-    from kg.service.base import open_kb  # noqa: PLC0415 -- imported when called
-
-    with open_kb(kb, lang=lang) as base, base.session(as_of=as_of) as session:
-        answer = filing_value(session, question)
-        if as_json:
-            click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=2))
-        else:
-            click.echo("\n".join(value_text(session, answer, trace=trace)))
+add_commands(filing)
 
 
 @click.command()

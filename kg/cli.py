@@ -1,4 +1,4 @@
-"""The `liantu` command: loads subcommands by entry point and reports a KgError as one line and an exit code.
+"""The `liantu` command: the questions and the commands of entry points; a KgError is one line and an exit code.
 
 Exit codes: 0 success; 1 the question cannot be answered; 2 usage error; 3 some input was refused, the rest was
 processed; 4 knowledge base error; 5 model error.
@@ -19,12 +19,13 @@ import click
 from kg.commands.language import (
     CommandContext,
     choose_language,
-    in_language,
+    help_in,
     language_of,
     shown_lang,
     usage_text,
     with_lang,
 )
+from kg.commands.questions import COMMANDS, question_command
 from kg.errors import DocumentError, KgError, QuestionError, StoreError
 from kg.llm.port import ModelError
 from kg.messages.words import LANGUAGES, translated, word
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 GROUP = "liantu.commands"
 SECTIONS = {
     "Start here": ("ingest", "explore", "ask", "doctor"),
-    "Questions": ("chain", "impact", "causes", "relate", "profile", "themes", "passages", "filing", "stats"),
+    "Questions": (*(name for name in COMMANDS if " " not in name and name != "ask"), "filing"),
     "Pictures": ("draw", "exhibit"),
     "Care of a base": ("read", "remove", "weekly", "index", "entity", "securities", "check"),
     "Language models": ("llm", "verify"),
@@ -47,7 +48,7 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells count
 
 
 class EntryPointGroup(click.Group):
-    """A command group that imports commands on demand."""
+    """The commands of the questions and of the entry points, imported on demand."""
 
     context_class = CommandContext
 
@@ -58,7 +59,9 @@ class EntryPointGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- signature set by click
         """Return the names of all installed commands."""
-        return sorted(point.name for point in entry_points(group=GROUP))
+        return sorted(
+            {*(each for each in COMMANDS if " " not in each), *(point.name for point in entry_points(group=GROUP))}
+        )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in sections; one that no section names comes last."""
@@ -72,9 +75,11 @@ class EntryPointGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command by name, or return None if there is none."""
+        if cmd_name in COMMANDS:
+            return help_in(question_command(cmd_name), shown_lang())
         for point in entry_points(group=GROUP, name=cmd_name):
             command: click.Command = point.load()
-            return in_language(with_lang(command), shown_lang())
+            return help_in(with_lang(command), shown_lang())
         near = get_close_matches(cmd_name, self.list_commands(ctx), n=1)
         if near:
             raise click.UsageError(f"no command {cmd_name!r}; did you mean {near[0]!r}?", ctx)

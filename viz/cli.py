@@ -66,12 +66,11 @@ def draw() -> None:
 @_options
 def chain(topic: str, depth: int, **options: Any) -> None:
     """Draw the industry chain of TOPIC: upstream, midstream, downstream, and the companies of each stage."""
-    from kg.query.pictures import chain_picture  # noqa: PLC0415 -- imported when called
-    from kg.query.walks.chain import chain as ask  # noqa: PLC0415 -- imported when called
+    from kg.query.questions.registry import question  # noqa: PLC0415 -- imported when called
     from viz.exhibit.pictures import picture_key, shown_in  # noqa: PLC0415 -- imported when called
 
     def shown(session: QuerySession) -> Shown:
-        picture = chain_picture(ask(session, topic, depth=depth))
+        picture = question("chain").asked(topic, depth=depth).picture(session)
         return shown_in({picture_key("chain", picture.topics): picture}, "chain", query=_LISTED)
 
     _draw("chain", shown, **options)
@@ -107,12 +106,11 @@ def causes(effect: str, direction: str, **options: Any) -> None:
 @_options
 def relate(first: str, second: str, **options: Any) -> None:
     """Draw the most reliable paths between FIRST and SECOND."""
-    from kg.query.pictures import relate_picture  # noqa: PLC0415 -- imported when called
-    from kg.query.walks.relate import relate as ask  # noqa: PLC0415 -- imported when called
+    from kg.query.questions.registry import question  # noqa: PLC0415 -- imported when called
     from viz.exhibit.pictures import picture_key, shown_in  # noqa: PLC0415 -- imported when called
 
     def shown(session: QuerySession) -> Shown:
-        picture = relate_picture(ask(session, first, second))
+        picture = question("relate").asked(first, second).picture(session)
         return shown_in({picture_key("path", picture.topics): picture}, "path", query=_LISTED)
 
     _draw("relate", shown, **options)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kg.errors import SettingsError
-from kg.messages.words import LANGUAGES, translated, word
+from kg.messages.words import BOTH, LANGUAGES, in_language, translated, word
 from kg.settings import load
 
 if TYPE_CHECKING:
@@ -55,17 +55,22 @@ class HelpInLanguage(click.HelpFormatter):
 
     def write_text(self, text: str) -> None:
         """Write what a command is for."""
-        super().write_text(translated(text, shown_lang()))
+        super().write_text(worded(text, shown_lang()))
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         """Write options or commands, each with its help."""
         super().write_dl([(name, _worded(text)) for name, text in rows], col_max, col_spacing)
 
 
+def worded(text: str, lang: Lang) -> str:
+    """Return a text of help, which is English or in both languages, in one language."""
+    return str(in_language(text, lang)) if BOTH in text else translated(text, lang)
+
+
 def _worded(text: str) -> str:
     help_text, bracket, extra = text.partition(_EXTRA)
     extras = [translated(each, shown_lang()) for each in extra.removesuffix("]").split("; ")]
-    return translated(help_text, shown_lang()) + (f"{bracket}{'; '.join(extras)}]" if bracket else "")
+    return worded(help_text, shown_lang()) + (f"{bracket}{'; '.join(extras)}]" if bracket else "")
 
 
 class CommandContext(click.Context):
@@ -74,13 +79,13 @@ class CommandContext(click.Context):
     formatter_class = HelpInLanguage
 
 
-def in_language(command: click.Command, lang: Lang) -> click.Command:
+def help_in(command: click.Command, lang: Lang) -> click.Command:
     """Return a copy of a command, and of all commands of a group, of which help and listing are in a language."""
     made = copy(command)
     made.context_class = CommandContext
-    made.short_help = translated(cleandoc(command.help or ""), lang).partition("\n\n")[0]
+    made.short_help = worded(cleandoc(command.help or ""), lang).partition("\n\n")[0]
     if isinstance(made, click.Group):
-        made.commands = {name: in_language(each, lang) for name, each in made.commands.items()}
+        made.commands = {name: help_in(each, lang) for name, each in made.commands.items()}
     return made
 
 

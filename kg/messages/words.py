@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Lang = Literal["zh", "en"]
 LANGUAGES: Final[tuple[Lang, ...]] = ("zh", "en")
+BOTH: Final = " · "  # between the Chinese and the English of a text
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 _SENTENCES: Final = frozenset({"cause", "advice", "reason", "why", "has"})  # parameters that are sentences, no names
 _ENGLISH: Final = re.compile(r"[A-Za-z]{3}")
@@ -79,6 +80,22 @@ def _part(name: str, value: object, lang: Lang) -> object:
     if found == value and name in _SENTENCES and _ENGLISH.search(value):
         raise Untranslated
     return found
+
+
+def in_language(value: Any, lang: Lang) -> Any:
+    """Return plain objects with only one language of the texts that have two, `中文 · English`.
+
+    >>> in_language({"summary": "产业链 · chain", "enum": ["a"]}, "en")
+    {'summary': 'chain', 'enum': ['a']}
+    """
+    if isinstance(value, dict):
+        return {key: in_language(each, lang) for key, each in value.items()}
+    if isinstance(value, list):
+        return [in_language(each, lang) for each in value]
+    if isinstance(value, str) and BOTH in value:
+        chinese, _, english = value.partition(BOTH)
+        return chinese if lang == "zh" else english
+    return value
 
 
 def translated(message: str, lang: Lang) -> str:

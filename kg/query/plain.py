@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -10,11 +10,14 @@ from kg.period import Period
 
 
 def plain(value: Any) -> Any:
-    """Return frozen records as what JSON knows: objects, lists, strings and numbers."""
+    """Return frozen records as what JSON knows: objects, lists, strings and numbers.
+
+    A field that was renamed keeps its name in JSON: `field(metadata={"json": "its old name"})`.
+    """
     if isinstance(value, Period):
         return {"start": plain(value.start), "end": plain(value.end), "precision": value.precision.value}
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {json_name(field): plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, (date, datetime)):
         return value.isoformat()
     if isinstance(value, dict):
@@ -22,6 +25,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return value
+
+
+def json_name(of: Field[Any]) -> str:
+    """Return what a field is called in JSON."""
+    name: str = of.metadata.get("json", of.name)
+    return name
 
 
 class Answer:

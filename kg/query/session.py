@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -15,14 +15,15 @@ from kg.graph.outlines import Outline, doubts_of
 from kg.graph.snapshot import Snapshot
 from kg.model import Entity
 from kg.query.answers import Citation, EntityRef, Link, Node, Subgraph
-from kg.query.filings.documents import FilingShelf
+from kg.query.filings.documents import FilingIndex
+from kg.query.session_cache import SessionCache
 from kg.query.walks.topics import Topics
 from kg.relations import vocabulary
 from kg.settings import Settings
 from kg.store.rules.contradiction import contradicting, opposing, rivals_share_one_end
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from kg.graph.edges import Edges
@@ -30,13 +31,14 @@ if TYPE_CHECKING:
     from kg.graph.snapshot import Direction
     from kg.messages.words import Lang
     from kg.model import Evidence, Fact
-    from kg.query.filings.documents import FilingIndex, ListedFiling
+    from kg.query.filings.documents import ListedFiling
     from kg.query.filings.page_table import PageTable
     from kg.query.filings.values.statements import FilingStatements
     from kg.query.grounding.vectors import VectorSearch
     from kg.relations import Role, Vocabulary
     from kg.store.port import DocumentHead, Triple, View
 
+_Built = TypeVar("_Built")
 ANSWERED = Settings().answer_confidence  # facts below it are no part of answers; docs/quality.md has the precision
 _CITATIONS_PER_LINK = 5
 _MOST_NODES = 300
@@ -63,7 +65,7 @@ class QuerySession:
     The usual `min_confidence` stands for the cut of each relation in relations.yaml; any other is the cut of all. Facts
     below the cut carry no answer; some are shown as weak where a question asks for them, unless `weak` is off. `below`
     counts those that were met and left out. `vectors` finds passages by vectors; None where the base has no index of
-    them. `shelf` keeps filings ready for further sessions.
+    them. `cache` keeps what is built for whole views and filings, for further sessions; with the state of the store.
     """
 
     def __init__(
@@ -74,11 +76,12 @@ class QuerySession:
         min_confidence: float = ANSWERED,
         vectors: VectorSearch | None = None,
         weak: bool = True,
-        shelf: FilingShelf | None = None,
+        cache: tuple[SessionCache, str] | None = None,
     ) -> None:
         self.view: View = view
+        self._cache, self._state = cache or (SessionCache(), "")
         self.lang, self.min_confidence, self.vectors = lang, min_confidence, vectors
-        self.weak, self._shelf = weak, shelf or FilingShelf()
+        self.weak = weak
         self._below: set[str] = set()
         self.words: Vocabulary = vocabulary()
         self._entities: dict[str, Entity | None] = {}
@@ -97,25 +100,29 @@ class QuerySession:
             min_confidence=self.min_confidence,
             vectors=self.vectors,
             weak=self.weak,
-            shelf=FilingShelf(self._shelf.tables),
+            cache=(self._cache, self._state),
         )
+
+    def kept(self, build: Callable[[QuerySession], _Built], *more: Hashable) -> _Built:
+        """Return what `build` makes of this view, made once for all sessions; `more` is what else it depends on."""
+        return self._cache.of(self, self._state, build, *more)
 
     @cached_property
     def filings(self) -> FilingIndex:
         """The filings of the view by company."""
-        return self._shelf.index(self)
+        return self.kept(_filing_index)
 
     def page_table(self, document_id: str) -> PageTable | None:
         """Return the pages of a filing made ready for questions, None if the view does not know the document."""
-        known = self._shelf.tables.known(document_id)
+        known = self._cache.tables.known(document_id)
         if known is None and (document := self.view.document(document_id)) is not None:
-            known = self._shelf.tables.of(document)
+            known = self._cache.tables.of(document)
         return known
 
     def statements(self, listed: ListedFiling) -> FilingStatements | None:
         """Return the statements of a filing, None if the view does not know the document."""
         table = self.page_table(listed.document)
-        return None if table is None else self._shelf.tables.statements(listed.document, table, listed.filing)
+        return None if table is None else self._cache.tables.statements(listed.document, table, listed.filing)
 
     @cached_property
     def topics(self) -> Topics:
@@ -478,3 +485,7 @@ def _citation(fact: Fact, item: Evidence, document: DocumentHead) -> Citation:
         quote=item.quote,
         url=document.url,
     )
+
+
+def _filing_index(session: QuerySession) -> FilingIndex:
+    return FilingIndex(session.view.documents(), session.view)

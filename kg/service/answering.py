@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from importlib.metadata import version
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from starlette.responses import Response
 
 from kg.errors import KgError
 from kg.query.plain import plain
+from kg.query.questions.registry import KEYS, question
 from kg.service.guard import LOG
-from kg.service.operations import METHODS
 from kg.service.problems import Overloaded, invalid, problem, problem_of
 from kg.store.memory import MemoryStore
 from kg.store.sqlite.store import SqliteStore
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from kg.query.questions.facts import FactsQuestion
+    from kg.query.questions.parameters import DatedQuestion
     from kg.service.base import KnowledgeBase
     from kg.service.metrics import ServiceMetrics
-    from kg.service.operations import Batch, BatchPart, FactsQuestion, ServiceMethod
-    from kg.service.parameters import DatedQuestion
 
 _Result = TypeVar("_Result")
 _MOST_KEPT = 64 << 20  # bytes of answers, with their keys
@@ -59,6 +59,35 @@ class ServiceLimits:
     model_concurrency: int = 4
     model_waiting: int = 8
     model_seconds: float = 120.0
+
+
+class BatchPart(BaseModel):
+    """批量中的一问 · One question of a batch."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    method: Annotated[
+        str, Field(json_schema_extra={"enum": [*KEYS]}, description="方法 · method", examples=["profile"])
+    ]
+    parameters: Annotated[
+        dict[str, Any],
+        Field(description="与 GET 相同的参数 · the parameters of the GET", examples=[{"name": "600438.SH"}]),
+    ] = {}
+
+    @field_validator("method")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in KEYS:
+            raise ValueError(f"no such method; there are {', '.join(KEYS)}")
+        return value
+
+
+class Batch(BaseModel):
+    """几个问题，各自回答或拒绝 · Several questions; each is answered, or refused, on its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    requests: Annotated[list[BatchPart], Field(min_length=1, max_length=20)]
 
 
 class Places:
@@ -103,14 +132,14 @@ class ClientLeft(Exception):
 
 
 class _Key(NamedTuple):
-    """What an answer is kept by: a hash of method, parameters and tag, and whether it is compressed."""
+    """What an answer is kept by: a hash of question and tag, and whether it is compressed."""
 
     asked: bytes
     small: bool
 
 
-def _key_of(operation: ServiceMethod, question: DatedQuestion, tag: str, *, small: bool) -> _Key:
-    asked = f"{operation.name}\0{tag}\0{question.model_dump_json()}"
+def _key_of(question: DatedQuestion, tag: str, *, small: bool) -> _Key:
+    asked = f"{question.key}\0{tag}\0{question.model_dump_json()}"
     return _Key(hashlib.blake2b(asked.encode(), digest_size=16).digest(), small)
 
 
@@ -157,21 +186,22 @@ class Answering:
         """
         return await self._plain.run(work)
 
-    async def respond(self, request: Request, operation: ServiceMethod, question: DatedQuestion) -> Response:
+    async def respond(self, request: Request, question: DatedQuestion) -> Response:
         """Answer, or say that what the client has is current."""
         held = {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}
         small = _GZIP.search(request.headers.get("accept-encoding", "")) is not None
         # The revision is read first: a tag may be older than its answer, never newer. A base on this machine gives it
         # in some microseconds, so that what is kept in memory needs no thread.
         state = self._tag() if self._nearby else await self.run(self._tag)
-        key = _key_of(operation, question, state, small=small)
+        key = _key_of(question, state, small=small)
         tag = f'W/"{key.asked.hex()}"'  # of this question: no other has been answered to whom holds it
         headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding, Authorization"}
+        headers["Liantu-Format"] = question.form()
         if tag in held:
             self._metrics.keep()
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
         try:
-            body = self._known(key) or await self._computed(operation, question, key, request)
+            body = self._known(key) or await self._computed(question, key, request)
         except ClientLeft:
             return Response(status_code=CLIENT_LEFT)  # for the log only
         if body.startswith(_GZIP_MAGIC):
@@ -190,7 +220,7 @@ class Answering:
         self._metrics.keep()
         return self._kept.get(key)
 
-    async def _computed(self, operation: ServiceMethod, question: DatedQuestion, key: _Key, request: Request) -> bytes:
+    async def _computed(self, question: DatedQuestion, key: _Key, request: Request) -> bytes:
         """Answer a question once for all who ask it at the same time.
 
         When all of them have left, a question that has not begun is dropped; one that has runs on, and is kept.
@@ -200,8 +230,8 @@ class Answering:
         """
         flight = self._flying.get(key)
         if flight is None:
-            places = self._model if operation.by_model else self._plain
-            work = places.run(lambda: self._answer(operation, question, key=key))
+            places = self._model if question.by_model else self._plain
+            work = places.run(lambda: self._answer(question, key=key))
             flight = self._flying[key] = _Flight(asyncio.ensure_future(work))
             flight.task.add_done_callback(lambda done: self._landed(key, done))
         flight.clients += 1
@@ -228,7 +258,7 @@ class Answering:
         Each page has a session of its own, so that a slow client holds neither a thread nor a state of the store.
         """
         while True:
-            page = await self.run(lambda asked=question: self._kb.facts(**asked.arguments()))  # type: ignore[misc]
+            page = await self.run(lambda asked=question: self._kb.answer(asked))  # type: ignore[misc]
             yield b"".join(msgspec.json.encode(plain(row)) + b"\n" for row in page.facts)
             if not page.next:
                 return
@@ -253,11 +283,10 @@ class Answering:
 
     async def _part(self, part: BatchPart, request: Request) -> bytes:
         try:
-            operation = METHODS[part.method]
-            question = operation.parameters.model_validate(part.parameters)
+            asked = question(part.method).model_validate(part.parameters)
             tag = self._tag() if self._nearby else await self.run(self._tag)
-            key = _key_of(operation, question, tag, small=False)
-            body = self._known(key) or await self._computed(operation, question, key, request)
+            key = _key_of(asked, tag, small=False)
+            body = self._known(key) or await self._computed(asked, key, request)
         except ValidationError as error:
             refused = invalid([{**each, "loc": ("", *each["loc"])} for each in error.errors()])
         except KgError as error:
@@ -266,12 +295,12 @@ class Answering:
             return b'{"status":200,"answer":' + body + b"}"
         return _refused(refused)
 
-    def _answer(self, operation: ServiceMethod, question: DatedQuestion, *, key: _Key) -> bytes:
-        found = operation.answer(self._kb, question)
+    def _answer(self, question: DatedQuestion, *, key: _Key) -> bytes:
+        found = question.to_json(self._kb.answer(question))
         body = msgspec.json.encode(found)
         if key.small and len(body) >= _WORTH_COMPRESSING:
             body = gzip.compress(body, compresslevel=5, mtime=0)
-        if not (operation.by_model and found["cut"]):  # asked again, the model may finish
+        if not (question.by_model and found["cut"]):  # asked again, the model may finish
             self._keep(key, body)
         return body
 

@@ -17,19 +17,21 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from kg.errors import KgError, StoreError
 from kg.llm.port import ModelError
-from kg.service.answering import Answering, ServiceLimits
+from kg.query.questions.documents import DocumentQuestion
+from kg.query.questions.facts import FactsQuestion
+from kg.query.questions.registry import questions
+from kg.service.answering import Answering, Batch, ServiceLimits
 from kg.service.guard import LOG, Guard
 from kg.service.keys import KeyRing
 from kg.service.metrics import CONTENT_TYPE, ServiceMetrics
-from kg.service.operations import DOCUMENT, OPERATIONS, Batch, DocumentPlace, FactsQuestion
 from kg.service.problems import invalid, problem, problem_of
 from kg.service.schemas import PROBLEM, AnswerSchemas, described, examples
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from kg.query.questions.parameters import DatedQuestion
     from kg.service.base import KnowledgeBase
-    from kg.service.operations import ServiceMethod
 
 _HEALTH = "进程在运行 · the process runs"
 _READY = "知识库可读 · the knowledge base can be read"
@@ -95,9 +97,13 @@ def create_app(
     most_open = limits.concurrency + limits.waiting + _QUICK
     app.add_middleware(Guard, keys=keys or KeyRing(), metrics=metrics, most_open=most_open)
     schemas = AnswerSchemas()
-    for operation in OPERATIONS:
-        _add(app, f"/v1/{operation.name}", operation, _endpoint(answering, operation), schemas=schemas)
-    _add(app, "/v1/documents/{document_id:path}", DOCUMENT, _document_endpoint(answering), schemas=schemas)
+    for key, question in questions().items():
+        answers = {"schema": schemas.of(question.answers), "example": examples()[key]["answer"]}
+        options = _described(question.summary(), answers)
+        options["openapi_extra"] = {"x-format": question.form()}
+        app.add_api_route(f"/v1/{key}", _endpoint(answering, question), name=key, **options)
+    document = _document_endpoint(answering)
+    app.add_api_route("/v1/documents/{document_id:path}", document, response_model=None, include_in_schema=False)
     app.add_api_route("/v1/batch", _batch_endpoint(answering), methods=["POST"], **_described(_BATCH, _BATCH_ANSWERS))
     plain_ok: dict[int | str, dict[str, Any]] = {200: {"description": "是 · yes"}}
     app.add_api_route("/health", _health, response_model=None, summary=_HEALTH, responses=plain_ok)
@@ -108,18 +114,6 @@ def create_app(
     app.add_api_route("/openapi.json", _openapi_endpoint(app, schemas), response_model=None, include_in_schema=False)
     _add_errors(app)
     return app
-
-
-def _add(
-    app: FastAPI,
-    path: str,
-    operation: ServiceMethod,
-    endpoint: Callable[..., Awaitable[Response]],
-    *,
-    schemas: AnswerSchemas,
-) -> None:
-    answers = {"schema": schemas.of(operation.answers), "example": examples()[operation.name]["answer"]}
-    app.add_api_route(path, endpoint, name=operation.name, **_described(operation.summary, answers))
 
 
 def _described(summary: str, answers: dict[str, Any]) -> dict[str, Any]:
@@ -164,24 +158,27 @@ def _openapi_endpoint(app: FastAPI, schemas: AnswerSchemas) -> Callable[..., Awa
     return answer
 
 
-def _endpoint(answering: Answering, operation: ServiceMethod) -> Callable[..., Awaitable[Response]]:
-    async def answer(request: Request, question: Any) -> Response:
-        _refuse_repeated(request, operation)
-        if isinstance(question, FactsQuestion) and _LINES in request.headers.get("accept", ""):
-            return await _streamed(answering, question)
-        return await answering.respond(request, operation, question)
+def _endpoint(answering: Answering, question: type[DatedQuestion]) -> Callable[..., Awaitable[Response]]:
+    async def answer(request: Request, asked: Any) -> Response:
+        _refuse_repeated(request, question)
+        if isinstance(asked, FactsQuestion) and _LINES in request.headers.get("accept", ""):
+            return await _streamed(answering, asked)
+        return await answering.respond(request, asked)
 
-    answer.__annotations__["question"] = Annotated[operation.parameters, Query()]
+    answer.__annotations__["asked"] = Annotated[question, Query()]
     return answer
 
 
-def _refuse_repeated(request: Request, operation: ServiceMethod) -> None:
+def _refuse_repeated(request: Request, question: type[DatedQuestion]) -> None:
     """Refuse a parameter that is given twice but has one value: which of two days is meant must not be guessed."""
-    fields = operation.parameters.model_fields
-    single = {name for name, each in fields.items() if get_origin(each.annotation) is not list}
     for name, count in Counter(name for name, _ in request.query_params.multi_items()).items():
-        if count > 1 and name in single:
+        if count > 1 and name in question.model_fields and name not in _lists(question):
             raise RequestValidationError([{"loc": ("query", name), "msg": "is given more than once"}])
+
+
+def _lists(question: type[DatedQuestion]) -> set[str]:
+    """Return the parameters that take several values."""
+    return {name for name, each in question.model_fields.items() if get_origin(each.annotation) is list}
 
 
 async def _streamed(answering: Answering, question: FactsQuestion) -> Response:
@@ -205,13 +202,19 @@ def _batch_endpoint(answering: Answering) -> Callable[..., Awaitable[Response]]:
 
 
 def _document_endpoint(answering: Answering) -> Callable[..., Awaitable[Response]]:
-    async def answer(request: Request, document_id: str, place: Annotated[DocumentPlace, Query()]) -> Response:
-        _refuse_repeated(request, DOCUMENT)
+    """Return the question `document` with the id in the path."""
+
+    async def answer(request: Request, document_id: str) -> Response:
+        _refuse_repeated(request, DocumentQuestion)
+        given, lists = request.query_params, _lists(DocumentQuestion)
+        named = {name: given.getlist(name) if name in lists else given[name] for name in given}
         try:
-            question = DOCUMENT.parameters.model_validate({"document_id": document_id, **place.model_dump()})
+            asked = DocumentQuestion.model_validate({**named, "document_id": document_id})
         except ValidationError as error:
-            raise RequestValidationError([{**each, "loc": ("path", *each["loc"])} for each in error.errors()]) from None
-        return await answering.respond(request, DOCUMENT, question)
+            raise RequestValidationError(
+                [{**each, "loc": ("query", *each["loc"])} for each in error.errors()]
+            ) from None
+        return await answering.respond(request, asked)
 
     return answer
 

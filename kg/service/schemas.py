@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
@@ -14,14 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 
 from fastapi.openapi.utils import get_openapi
 
-from kg import model, period
+from kg.messages.words import BOTH, in_language
 from kg.period import Period, Precision
-from kg.query import answers
 from kg.query.answers import AskAnswer
-from kg.query.browse import diff, facts, neighbours, pages
-from kg.query.grounding import context, prose
-from kg.query.themes import biography
-from kg.service.operations import BOTH, in_language
+from kg.query.plain import json_name
+from kg.query.questions.registry import questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +28,8 @@ if TYPE_CHECKING:
 
     from kg.messages.words import Lang
 
-_HOMES = (model, period, answers, diff, facts, neighbours, pages, context, prose, biography)
-"""Modules whose records are in answers: annotations name them without importing them."""
+_HOMES = ("kg.model", "kg.period", "kg.query.")
+"""Where the records of answers are: annotations name them without importing them."""
 
 _SIMPLE: Mapping[object, Mapping[str, Any]] = {
     str: {"type": "string"},
@@ -108,14 +106,14 @@ class AnswerSchemas:
             return {"type": "string", "enum": [each.value for each in kind]}
         assert is_dataclass(kind), f"{kind} has no schema"
         hints = get_type_hints(kind, localns=_records())
-        names = [field.name for field in fields(kind)]
+        names = {json_name(field): field.name for field in fields(kind)}
         english = (kind.__doc__ or kind.__name__).partition("\n")[0]
         return {
             "type": "object",
             "description": f"{_in_chinese().get(kind.__name__, kind.__name__)}{BOTH}{english}",
-            "required": names,
+            "required": [*names],
             "additionalProperties": False,
-            "properties": {name: self.of(hints[name]) for name in names},
+            "properties": {name: self.of(hints[own]) for name, own in names.items()},
         }
 
     def _ask(self) -> dict[str, Any]:
@@ -154,9 +152,12 @@ def examples() -> dict[str, Any]:
 
 @cache
 def _records() -> dict[str, Any]:
-    names = {name: each for home in _HOMES for name, each in vars(home).items() if isinstance(each, type)}
-    aliases = {"Side": neighbours.Side, "ChangeOfLink": diff.ChangeOfLink}
-    return {**names, **aliases, "date": date, "datetime": datetime, "Mapping": Mapping}
+    """Return the classes and aliases that the annotations of records name."""
+    questions()  # imports the modules
+    homes = [vars(home) for name, home in sorted(sys.modules.items()) if name.startswith(_HOMES)]
+    named = {name: each for home in homes for name, each in home.items() if get_origin(each) is Literal}
+    classes = {name: each for home in homes for name, each in home.items() if isinstance(each, type)}
+    return {**named, **classes, "date": date, "datetime": datetime, "Mapping": Mapping}
 
 
 @cache

@@ -42,9 +42,10 @@ from pydantic import ValidationError
 
 from kg.errors import KgError, QuestionError
 from kg.llm.port import ModelError
+from kg.messages.words import in_language
+from kg.query.questions.registry import KEYS, question, questions
 from kg.query.themes.listing import themes
 from kg.service.guard import LOG, Guard
-from kg.service.operations import METHODS, in_language
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,9 +55,9 @@ if TYPE_CHECKING:
 
     from kg.messages.words import Lang
     from kg.model import Community
+    from kg.query.questions.parameters import DatedQuestion
     from kg.service.base import KnowledgeBase
     from kg.service.keys import KeyRing
-    from kg.service.operations import ServiceMethod
 
 _INSTRUCTIONS = (
     "链图：带日期、带原文出处的金融研究知识图谱。先用 ask 提问，用 entities 查名称；引用时写明文档与日期。"
@@ -83,16 +84,15 @@ def create_tools(kb: KnowledgeBase) -> Server[Any]:
         return await asyncio.wrap_future(pool.submit(work, *arguments))
 
     async def list_tools(_: Any, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[_tool(operation, kb.lang) for operation in METHODS.values()])
+        return ListToolsResult(tools=[_tool(each, kb.lang) for each in questions().values()])
 
     async def call_tool(_: Any, call: CallToolRequestParams) -> CallToolResult:
-        operation = METHODS.get(call.name)
-        if operation is None:
-            return _failed(f"no tool {call.name[:100]!r}; there are {', '.join(METHODS)}")
-        answered = asyncio.wrap_future(pool.submit(_answer, kb, operation, call.arguments or {}))
+        if call.name not in KEYS:
+            return _failed(f"no tool {call.name[:100]!r}; there are {', '.join(KEYS)}")
+        answered = asyncio.wrap_future(pool.submit(_answer, kb, question(call.name), call.arguments or {}))
         await asyncio.wait((answered,))
         if error := answered.exception():  # of this question alone; the log has it
-            LOG.error("tool %s", operation.name, exc_info=error)
+            LOG.error("tool %s", call.name, exc_info=error)
             return _failed(_BROKEN)
         return answered.result()
 
@@ -182,19 +182,19 @@ def _encodes(text: str) -> bool:
     return text.isprintable()  # a lone surrogate is not
 
 
-def _tool(operation: ServiceMethod, lang: Lang) -> Tool:
+def _tool(asked: type[DatedQuestion], lang: Lang) -> Tool:
     return Tool(
-        name=operation.name,
-        description=in_language(operation.summary, lang),
-        input_schema=in_language(operation.parameters.model_json_schema(), lang),
+        name=asked.key,
+        description=in_language(asked.summary(), lang),
+        input_schema=in_language(asked.model_json_schema(), lang),
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
     )
 
 
-def _answer(kb: KnowledgeBase, operation: ServiceMethod, arguments: dict[str, Any]) -> CallToolResult:
+def _answer(kb: KnowledgeBase, asked: type[DatedQuestion], arguments: dict[str, Any]) -> CallToolResult:
     try:
-        question = operation.parameters.model_validate(arguments)
-        text = msgspec.json.encode(operation.answer(kb, question)).decode()
+        answer = kb.answer(asked.model_validate(arguments))
+        text = msgspec.json.encode(asked.to_json(answer)).decode()
     except ValidationError as error:
         wrong = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
         return _failed("; ".join(wrong))
@@ -202,7 +202,7 @@ def _answer(kb: KnowledgeBase, operation: ServiceMethod, arguments: dict[str, An
         return _failed(str(error))
     except KgError:
         return _failed(_UNREADABLE)
-    return CallToolResult(content=[TextContent(type="text", text=text)])
+    return CallToolResult(content=[TextContent(type="text", text=text)], _meta={"format": asked.form()})
 
 
 def _resources(kb: KnowledgeBase, cursor: str) -> ListResourcesResult:

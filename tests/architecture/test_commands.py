@@ -1,4 +1,4 @@
-"""The table of commands in pyproject.toml is the pipeline's index: each is there, helps, and is documented."""
+"""The commands of pyproject.toml and of the questions: each is there, helps, and is documented."""
 
 from __future__ import annotations
 
@@ -11,11 +11,22 @@ import pytest
 from click.testing import CliRunner
 
 from kg.cli import GROUP, SECTIONS, root
-from kg.messages.words import translated
+from kg.commands.language import worded
+from kg.commands.questions import COMMANDS as QUESTIONS
+from kg.commands.questions import question_command
 from tests.architecture.source import ROOT, project
 
 HAN = re.compile(r"[\u4e00-\u9fff]")
 COMMANDS: dict[str, str] = project()["project"]["entry-points"]["liantu.commands"]
+ALL = sorted({*COMMANDS, *(name for name in QUESTIONS if " " not in name)})
+
+
+def loaded(name: str) -> click.Command:
+    if name in QUESTIONS:
+        return question_command(name)
+    command = EntryPoint(name, COMMANDS[name], GROUP).load()
+    assert isinstance(command, click.Command)
+    return command
 
 
 def test_the_installed_table_is_the_written_one():
@@ -23,24 +34,23 @@ def test_the_installed_table_is_the_written_one():
     assert {point.name: point.value for point in entry_points(group=GROUP)} == COMMANDS
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
+@pytest.mark.parametrize("name", ALL)
 def test_a_command_loads_and_helps(name: str):
-    command = EntryPoint(name, COMMANDS[name], GROUP).load()
-    assert isinstance(command, click.Command)
+    command = loaded(name)
     assert command.help, f"{name} has no help text"
     shown = CliRunner().invoke(root, [name, "--help"])
     assert shown.exit_code == 0
     assert shown.output.startswith("用法：")
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
+@pytest.mark.parametrize("name", ALL)
 def test_help_is_in_one_language(name: str):
-    """Every text of help is English in the code and has its Chinese."""
-    for command in with_subcommands(EntryPoint(name, COMMANDS[name], GROUP).load()):
+    """Every text of help has its Chinese and its English."""
+    for command in with_subcommands(loaded(name)):
         options = [option.help or "" for option in command.params if isinstance(option, click.Option)]
         for text in (cleandoc(command.help or ""), *options):
-            assert not HAN.search(text)
-            assert HAN.search(translated(text, "zh")), text
+            assert not HAN.search(worded(text, "en"))
+            assert HAN.search(worded(text, "zh")), text
 
 
 def test_help_takes_the_language_of_the_command_line():
@@ -58,9 +68,9 @@ def with_subcommands(command: click.Command) -> list[click.Command]:
     return [command, *(found for each in below for found in with_subcommands(each))]
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
+@pytest.mark.parametrize("name", ALL)
 def test_an_option_says_what_it_is_for(name: str):
-    command = EntryPoint(name, COMMANDS[name], GROUP).load()
+    command = loaded(name)
     commands = command.commands.values() if isinstance(command, click.Group) else [command]
     silent = [
         f"{each.name} {option.opts[-1]}"
@@ -81,7 +91,7 @@ def test_the_page_of_commands_names_a_command(name: str):
 def test_a_page_names_no_command_that_is_not_there(page: str):
     readme = (ROOT / page).read_text(encoding="utf-8")
     called = set(re.findall(r"(?:bin/|^\s*|`|\$ )liantu ([a-z]+)", readme, flags=re.MULTILINE))
-    assert called - {*COMMANDS, "help"} == set()
+    assert called - {*ALL, "help"} == set()
 
 
 @pytest.mark.parametrize("target", ["setup", "demo", "test", "bench", "clean"])
@@ -92,4 +102,4 @@ def test_the_makefile_has_the_documented_targets(target: str):
 def test_a_command_has_at_most_one_section_of_the_help():
     placed = [name for names in SECTIONS.values() for name in names]
     assert len(placed) == len(set(placed))
-    assert set(placed) <= COMMANDS.keys()
+    assert set(placed) <= set(ALL)

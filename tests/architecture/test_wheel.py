@@ -101,7 +101,7 @@ def test_what_the_wheel_would_not_have_fails_the_build(source: str):
 
 USER_SCRIPT = """
 from datetime import date
-from liantu import Entity, Fact, FactFilter, Period, UnknownName, open_kb
+from liantu import Entity, Fact, Period, UnknownName, open_kb
 
 with open_kb("kb.liantu") as kb:
     past = kb.asof("2025-06-30")
@@ -114,7 +114,7 @@ with open_kb("kb.liantu") as kb:
         for layer in chain.layers:
             for stage in layer.stages:
                 print(stage.node.entity.name, [node.entity.codes for node in stage.companies])
-    page = kb.facts(FactFilter(name="300750.SZ"), published_from=date(2025, 1, 1), published_to="2025-06-30")
+    page = kb.facts(name="300750.SZ", published_from=date(2025, 1, 1), published_to="2025-06-30")
     first: Fact = page.facts[0].fact
     period: Period | None = first.valid
     kb.impact("硅料价格", direction="down", as_of="2025-06-30")
@@ -125,7 +125,7 @@ with open_kb("kb.liantu") as kb:
 MISTAKES = {
     'kb.chain("光伏", as_off="2025-06-30")': "call-arg",
     'kb.impact("硅料价格", direction="donw")': "arg-type",
-    'kb.facts(FactFilter(nam="x"))': "call-arg",
+    'kb.facts(nam="x")': "call-arg",
     'kb.chain("光伏").layer': "attr-defined",
     "kb.facts(limit='5')": "arg-type",
     "from liantu import Unknown": "attr-defined",
@@ -137,7 +137,7 @@ def test_a_users_script_is_type_checked(site: Path):
     """The installed package is typed: a right script passes, and each mistake is found where it is."""
     script = site.parent / "user.py"
     wrong = "".join(f"\n{line}  # type: ignore[{code}]" for line, code in MISTAKES.items())
-    opened = '\nfrom liantu import FactFilter, open_kb\nkb = open_kb("kb.liantu")'
+    opened = '\nfrom liantu import open_kb\nkb = open_kb("kb.liantu")'
     for text in (USER_SCRIPT, f"{opened}{wrong}\n"):
         script.write_text(text, encoding="utf-8")
         command = [

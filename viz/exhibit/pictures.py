@@ -8,20 +8,17 @@ from urllib.parse import quote
 
 from kg.errors import UnknownName
 from kg.model import Polarity
-from kg.query.pictures import Picture, chain_picture, factor_picture, relate_picture
-from kg.query.walks.chain import chain
-from kg.query.walks.impact import causes, impact
-from kg.query.walks.relate import relate
+from kg.query.questions.registry import question
 from viz.exhibit.packing import short_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from kg.query.answers import Link
+    from kg.query.pictures import Picture
     from kg.query.session import QuerySession
 
 VERSION: Final = 1
-HOPS: Final = 3
 DEPTH: Final = 2
 
 
@@ -82,9 +79,8 @@ def factor_shown(session: QuerySession, name: str, direction: int) -> Shown:
     """
     pictures = {}
     for sign in (direction, -direction):
-        effects = impact(session, name, sign, hops=HOPS)
-        picture = factor_picture(causes(session, name, sign, hops=HOPS), effects)
-        pictures[picture_key("factor", picture.topics, effects.direction)] = picture
+        picture: Picture = question("impact").asked(name, direction=sign).picture(session)
+        pictures[picture_key("factor", picture.topics, sign)] = picture
     return shown_in(pictures, "factor", query="fall=1" if next(iter(pictures)).endswith(" down") else "")
 
 
@@ -100,15 +96,13 @@ def picture_of(
         depth: steps each way, of a chain.
         direction: +1 or −1, how a factor moves.
     """
-    asked: dict[str, Callable[[], Picture]] = {
-        "chain": lambda: chain_picture(chain(session, ids[0], depth=depth)),
-        "factor": lambda: factor_picture(
-            causes(session, ids[0], direction, hops=HOPS), impact(session, ids[0], direction, hops=HOPS)
-        ),
-        "path": lambda: relate_picture(relate(session, ids[0], ids[1])),
-    }
+    key, options = {
+        "chain": ("chain", {"depth": depth}),
+        "factor": ("impact", {"direction": direction}),
+        "path": ("relate", {}),
+    }[view]
     try:
-        return asked[view]()
+        return question(key).asked(*ids[: 2 if view == "path" else 1], **options).picture(session)
     except UnknownName:
         return None
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
-from threading import Lock
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from kg.ids import normal_name
 from kg.query.plain import Answer
 from kg.query.resolve import candidates, degree_of, near_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from datetime import date, datetime
+    from collections.abc import Iterable, Iterator
 
     from kg.query.session import QuerySession
 
-_Built = TypeVar("_Built")
 _RANKED = 400  # matches that are ordered by their number of facts
 _SECURITY = "sec:"
 _EXACT, _BEGINS, _INITIALS, _CONTAINS = range(4)
@@ -76,26 +72,6 @@ class NameIndex:
             for initials, syllables, name, entity in self._pinyin:
                 if initials.startswith(wanted) or syllables.startswith(wanted):
                     yield _BEGINS if initials == wanted else _INITIALS, name, entity
-
-
-class PerView(Generic[_Built]):
-    """What was built for the last views that were asked; thread-safe, one build at a time."""
-
-    def __init__(self, build: Callable[[QuerySession], _Built], *, kept: int = 4) -> None:
-        self._build, self._kept, self._lock = build, kept, Lock()
-        self._found: OrderedDict[tuple[str, date | None, datetime | None], _Built] = OrderedDict()
-
-    def of(self, session: QuerySession, state: str) -> _Built:
-        """Return what belongs to a session's view; `state` is that of the store before the session was opened."""
-        key = (state, session.view.as_of, session.view.known_at)
-        with self._lock:
-            if key in self._found:
-                self._found.move_to_end(key)
-                return self._found[key]
-            built = self._found[key] = self._build(session)
-            if len(self._found) > self._kept:
-                self._found.popitem(last=False)
-            return built
 
 
 def search(session: QuerySession, index: NameIndex, text: str, *, limit: int) -> list[EntityMatch]:

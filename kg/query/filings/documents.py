@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz
 
 from kg.filing import ANNUAL, CURRENT, QUARTERLY, RELEASE, Filing, company_key
-from kg.query.filings.shelf import PageTables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from kg.query.filings.task import FilingTask
-    from kg.query.session import QuerySession
     from kg.store.port import DocumentHead, View
 
 # Words that follow a company's own name, and first words that name nobody alone.
@@ -121,14 +119,6 @@ class FilingIndex:
             if alone and f" {first} " in plain:
                 best = max(best, _WORD)
         return best
-
-
-@dataclass(frozen=True, slots=True)
-class FilingShelf:
-    """What sessions keep of filings: tables of pages, and how the index of a view is found."""
-
-    tables: PageTables = field(default_factory=PageTables)
-    index: Callable[[QuerySession], FilingIndex] = lambda session: FilingIndex(session.view.documents(), session.view)
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,10 +171,10 @@ def test_a_mistyped_command_gets_a_suggestion(liantu: Liantu):
 def test_themes_are_listed_and_one_is_shown(liantu: Liantu, kb: Path):
     assert liantu("themes", "--kb", kb) == 0
     first = liantu.out.split()[0]
-    assert liantu("themes", first, "--kb", kb) == 0
+    assert liantu("theme", first, "--kb", kb) == 0
     assert "个实体" in liantu.out
     assert "「" in liantu.out
-    assert liantu("themes", "theme:none", "--kb", kb) == 1
+    assert liantu("theme", "theme:none", "--kb", kb) == 1
     assert "`liantu themes` 列出全部" in liantu.err
 
 

@@ -14,8 +14,8 @@ import msgspec
 
 from kg.llm.port import Reply, Request
 from kg.model import Community, Run, Summary, SummaryLine
+from kg.query.questions.registry import question
 from kg.service.base import KnowledgeBase
-from kg.service.operations import METHODS
 from tests.kg.query.world import PV, TONGWEI, filled, solar
 
 HOME = Path(__file__).resolve().parents[3] / "kg" / "service" / "examples.json"
@@ -31,8 +31,10 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "profile": {"name": "隆基绿能"},
     "themes": {},
     "theme": {"theme_id": "theme:1"},
+    "theme_changes": {"since": "2025-01-01"},
     "passages": {"query": "硅料"},
     "filing_pages": {"question": "What is the FY2022 capital expenditure amount for Oakwell Pumps?"},
+    "filing_value": {"question": "What were the FY2022 revenues of Oakwell Pumps?"},
     "filing_outline": {"document_id": "doc:2"},
     "ask": {"question": "光伏产业链上下游有哪些公司？"},
     "context": {"question": "谁生产硅料？", "budget_tokens": 500},
@@ -73,9 +75,8 @@ def with_themes(kb: KnowledgeBase) -> KnowledgeBase:
 
 def answered(kb: KnowledgeBase, name: str) -> Any:
     """Return the answer of a method as it is sent."""
-    operation = METHODS[name]
-    asked = operation.parameters.model_validate(QUESTIONS[name])
-    return json.loads(msgspec.json.encode(operation.answer(kb, asked)))
+    asked = question(name).asked(**QUESTIONS[name])
+    return json.loads(msgspec.json.encode(asked.to_json(kb.answer(asked))))
 
 
 def shortened(value: Any) -> Any:

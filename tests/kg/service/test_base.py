@@ -14,6 +14,7 @@ import liantu
 from kg.cli import root
 from kg.errors import StoreMissing, UnknownName
 from kg.model import Run
+from kg.query.questions.registry import question
 from kg.query.themes.listing import NoRun
 from kg.service.base import KnowledgeBase, open_kb
 from tests.kg.query.world import PV, SILICON, claim, filled, paper
@@ -74,14 +75,13 @@ def test_threads_share_one_base_while_it_is_written(kb: KnowledgeBase):
     assert all(answer[:2] == before[:2] for answer in found)
 
 
-def test_a_pinned_base_answers_on_one_state(kb: KnowledgeBase):
-    with kb.pinned() as pinned:
-        before = pinned.chain("硅料")
+def test_a_session_answers_on_one_state(kb: KnowledgeBase):
+    asked = question("chain").asked("硅料")
+    with kb.session() as session:
+        before = asked.answer(session)
         with kb.store.writer() as writer:
             writer.write(paper(70, "2024-09-01", ("硅料用于靶材。", claim(SILICON, "upstream_of", "product:靶材"))))
-        assert pinned.chain("硅料") == before
-        with pytest.raises(ValueError, match="pinned"):
-            pinned.chain("硅料", as_of=date(1999, 1, 1))
+        assert asked.answer(session) == before
     assert kb.chain("硅料") != before
 
 

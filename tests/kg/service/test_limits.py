@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kg.query.questions.registry import KEYS, question
 from kg.service.answering import Answering, ServiceLimits, _key_of
 from kg.service.metrics import ServiceMetrics
-from kg.service.operations import METHODS, OPERATIONS
 from tests.kg.service.examples import QUESTIONS, with_themes
 from tests.kg.service.test_app import assert_problem, client_of
 
@@ -36,7 +36,7 @@ def test_a_fault_in_one_part_of_a_batch_is_that_part_s(kb: KnowledgeBase, monkey
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("secret detail")
 
-    monkeypatch.setattr(type(kb), "stats", broken)
+    monkeypatch.setattr(question("stats"), "answer", broken)
     with client_of(kb) as client:
         body = {"requests": [{"method": "stats"}, {"method": "facts"}]}
         first, second = client.post("/v1/batch", json=body).json()["answers"]
@@ -48,16 +48,16 @@ def test_a_fault_in_one_part_of_a_batch_is_that_part_s(kb: KnowledgeBase, monkey
 def test_instants_at_the_ends_of_the_calendar_are_answered(kb: KnowledgeBase, moment: str):
     with_themes(kb)
     with client_of(kb) as client:
-        for operation in OPERATIONS:
-            asked = QUESTIONS[operation.name] | {"known_at": moment}
-            assert client.get(f"/v1/{operation.name}", params=asked).status_code in {200, 404, 400}, operation.name
+        for key in KEYS:
+            asked = QUESTIONS[key] | {"known_at": moment}
+            assert client.get(f"/v1/{key}", params=asked).status_code in {200, 404, 400}, key
 
 
 def test_what_is_kept_is_bounded_with_its_keys(kb: KnowledgeBase):
     """A million tiny answers to long questions: neither their number nor the length of their keys is without bound."""
     kept = Answering(kb, ServiceLimits(), ServiceMetrics())
-    asked = METHODS["ask"].parameters.model_validate({"question": "问" * 1000})
-    key = _key_of(METHODS["ask"], asked, "tag", small=False)
+    asked = question("ask").model_validate({"question": "问" * 1000})
+    key = _key_of(asked, "tag", small=False)
     assert sys.getsizeof(key) + sys.getsizeof(key.asked) < 512
     for number in range(1_000_000):
         kept._keep(key._replace(asked=number.to_bytes(16)), b"[]")
@@ -92,7 +92,7 @@ def test_a_path_that_may_hold_a_key_is_not_logged(client: TestClient, caplog: py
 def test_refusals_and_health_do_not_wait_for_what_is_read(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
     """When all places are taken, a request is refused before it is read, and /health is still answered."""
     release = threading.Event()
-    monkeypatch.setattr(type(kb), "stats", lambda *_, **__: release.wait(120))
+    monkeypatch.setattr(question("stats"), "answer", lambda *_, **__: release.wait(120))
     with client_of(kb, limits=ServiceLimits(concurrency=1, waiting=0)) as client, ThreadPoolExecutor(40) as pool:
         asked = [pool.submit(client.get, f"/v1/stats?min_confidence=0.{number + 10}") for number in range(40)]
         while sum(each.done() for each in asked) < 39:

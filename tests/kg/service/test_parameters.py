@@ -8,22 +8,22 @@ from inspect import signature
 import pytest
 
 from kg.errors import KgError
+from kg.query.questions.parameters import WrongParameter
+from kg.query.questions.registry import KEYS, question
 from kg.service.base import KnowledgeBase
-from kg.service.operations import METHODS
-from kg.service.parameters import WrongParameter
 
 FIRST, LAST = datetime.min, datetime.max  # noqa: DTZ901 -- given a time zone below
 FAR = timezone(timedelta(hours=14)), timezone(-timedelta(hours=14))
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", KEYS)
 def test_a_misspelt_option_is_refused(kb: KnowledgeBase, name: str):
-    about = ("光伏",) * (2 if name in {"relate", "history"} else name not in {"facts", "themes", "stats"})
+    about = ["光伏" for field in question(name).model_fields.values() if field.is_required()]
     with pytest.raises(TypeError, match=r"as_off.*did you mean 'as_of'"):
         getattr(kb, name)(*about, as_off=date(2020, 1, 1))
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", KEYS)
 def test_options_are_given_by_name(name: str):
     """What a question is about may be positional; everything with a default is keyword-only."""
     form = signature(getattr(KnowledgeBase, name)).parameters.values()
@@ -65,10 +65,10 @@ def test_a_day_is_a_date_text_or_an_instant(kb: KnowledgeBase):
         assert kb.facts(as_of=spelling) == kb.facts(as_of=day)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", KEYS)
 def test_known_at_has_no_edges(kb: KnowledgeBase, name: str):
     """Instants that leave the calendar in UTC are answered, or refused in one line, as any other."""
-    about = {each: "光伏" for each, field in METHODS[name].parameters.model_fields.items() if field.is_required()}
+    about = {each: "光伏" for each, field in question(name).model_fields.items() if field.is_required()}
     about |= {"since": date(2024, 1, 1)} if "since" in about else {}
     raised: list[Exception] = []
     for moment in (FIRST, LAST):

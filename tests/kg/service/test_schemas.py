@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from kg.query.questions.registry import KEYS, question, questions
 from kg.service.app import create_app
-from kg.service.operations import METHODS
 from kg.service.schemas import AnswerSchemas, described, examples
 from tests.kg.service.examples import HOME, answered, made, with_themes
 
@@ -19,12 +19,12 @@ CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 def checked(name: str, answer: Any) -> list[str]:
     schemas = AnswerSchemas()
-    schema = {**schemas.of(METHODS[name].answers), "components": {"schemas": schemas.components}}
+    schema = {**schemas.of(question(name).answers), "components": {"schemas": schemas.components}}
     Draft202012Validator.check_schema(schema)
     return [f"{fault.json_path}: {fault.message}" for fault in Draft202012Validator(schema).iter_errors(answer)]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", KEYS)
 def test_an_answer_has_the_described_shape(name: str, kb: KnowledgeBase):
     answer = answered(with_themes(kb), name)
     assert checked(name, answer) == []
@@ -46,8 +46,8 @@ def test_the_examples_are_current():
 def test_a_description_is_in_one_language(kb: KnowledgeBase):
     app = create_app(kb)
     schemas = AnswerSchemas()
-    for operation in METHODS.values():
-        schemas.of(operation.answers)
+    for each in questions().values():
+        schemas.of(each.answers)
     english, chinese = (list(texts(described(app, schemas)(lang))) for lang in ("en", "zh"))
     assert len(english) == len(chinese) > 100
     assert [text for text in english if CHINESE.match(text)] == []  # examples in parentheses may be Chinese

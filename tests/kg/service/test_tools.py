@@ -13,10 +13,10 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+from kg.query.questions.registry import KEYS, question
 from kg.service import tools
 from kg.service.base import open_kb
 from kg.service.keys import hash_key
-from kg.service.operations import OPERATIONS
 from kg.service.tools import create_tools
 from tests.kg.query.world import PV, filled, solar
 from tests.kg.service.examples import with_themes
@@ -48,7 +48,7 @@ def called(kb: KnowledgeBase, name: str, /, **arguments: Any) -> tuple[bool, str
 
 def test_each_question_is_a_read_only_tool(kb: KnowledgeBase):
     tools = used(kb, lambda client: client.list_tools()).tools
-    assert {tool.name for tool in tools} == {*(operation.name for operation in OPERATIONS), "document"}
+    assert {tool.name for tool in tools} == {*KEYS}
     assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
     chain = next(tool for tool in tools if tool.name == "chain")
     assert chain.input_schema["required"] == ["topic"]
@@ -201,7 +201,7 @@ def test_an_unforeseen_error_is_that_of_one_call(kb: KnowledgeBase, monkeypatch:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("secret detail")
 
-    monkeypatch.setattr(type(kb), "stats", broken)
+    monkeypatch.setattr(question("stats"), "answer", broken)
     failed, text = called(kb, "stats")
     assert failed
     assert text == "the fault is in the service; its log has it"

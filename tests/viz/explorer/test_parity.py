@@ -23,7 +23,7 @@ from tests.architecture.source import ROOT
 from tests.kg.query.world import CUT, LONGI, PRICE, PV, SILICON, SUNGROW, TONGWEI, claim, filled, moves, paper, solar
 from viz.exhibit.content import ExhibitContent
 from viz.exhibit.packing import day_number
-from viz.exhibit.pictures import HOPS, picture_of, wire
+from viz.exhibit.pictures import picture_of, wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,7 +143,7 @@ def check_chain(session: QuerySession, topic: str, shown: dict[str, Any]) -> Non
 
 def check_factor(session: QuerySession, factor: str, shown: dict[str, Any]) -> None:
     """The same ends, each with the same direction, and the same routes with the same sign."""
-    answers = (causes(session, factor, hops=HOPS), impact(session, factor, hops=HOPS))
+    answers = (causes(session, factor, hops=3), impact(session, factor, hops=3))
     drawn = {identity: move for _, sections in shown["columns"] for items in sections for identity, move in items}
     nodes = {node.entity.id: node.direction for answer in answers for node in answer.graph.nodes}
     nodes |= {node.entity.id: node.direction for node in answers[1].graph.nodes}

@@ -47,8 +47,8 @@ def _citation(place: FoundPage | ValueOperand, heads: Mapping[str, DocumentHead]
     return Citation("", *where, place.quote)
 
 
-def value_text(session: QuerySession, answer: FilingValueAnswer, *, trace: bool = False) -> Iterator[str]:
-    """Yield the answer, its formula, and the row of each operand; or the pages to look at; then the steps."""
+def value_text(session: QuerySession, answer: FilingValueAnswer) -> Iterator[str]:
+    """Yield the answer, its formula and the row of each operand, or the best pages; then the steps if it has them."""
     lang = session.lang
     yield answer.text
     if answer.status == ANSWERED:
@@ -63,7 +63,7 @@ def value_text(session: QuerySession, answer: FilingValueAnswer, *, trace: bool 
     for page in answer.pages:
         yield f"\n{page.title}{_page(page.page, lang)}"
         yield "\n".join(f"  {line}" for line in page.quote.split("\n"))
-    if trace:
+    if answer.trace:
         yield "\n" + "\n".join(answer.trace)
 
 

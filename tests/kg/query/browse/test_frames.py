@@ -11,11 +11,10 @@ import pytest
 from kg.errors import UnknownName
 from kg.model import Community, Run, Summary, Value
 from kg.period import year
-from kg.query.browse.facts import FactFilter
 from kg.query.browse.frames import COLUMNS, STEPS, pandas_frame
+from kg.query.questions.parameters import WrongParameter
 from kg.relations import vocabulary
 from kg.service.base import KnowledgeBase
-from kg.service.parameters import WrongParameter
 from tests.kg.query.world import LONGI, TONGWEI, claim, filled, paper, solar
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def kb() -> KnowledgeBase:
 
 
 def test_a_measured_fact_has_value_unit_period_and_both_clocks(kb: KnowledgeBase):
-    frame = kb.facts(FactFilter(relations=("reports",))).to_pandas()
+    frame = kb.facts(relation="reports").to_pandas()
     row = frame[frame["target"] == REVENUE].iloc[0]
     assert (row["value"], row["unit"], row["scale"], row["basis"]) == (1.39e11, "元", "亿", "归母")
     assert (row["valid_from"], row["valid_to"]) == (pd.Timestamp(2023, 1, 1), pd.Timestamp(2024, 1, 1))
@@ -71,7 +70,7 @@ def _frame(found: object) -> pd.DataFrame:
 
 
 def test_arrow_has_the_same_columns_and_cells(kb: KnowledgeBase):
-    answer = kb.facts(FactFilter(relations=("reports",)))
+    answer = kb.facts(relation="reports")
     arrow, frame = answer.to_arrow(), answer.to_pandas()
     assert arrow.column_names == list(frame.columns)
     assert arrow.column("valid_to").to_pylist() == [None if pd.isna(day) else day.date() for day in frame["valid_to"]]
@@ -90,7 +89,7 @@ def test_facts_are_filtered_by_publication_day(kb: KnowledgeBase):
     first, last = sorted(days)[1], sorted(days)[-2]
     found = kb.facts(published_from=first, published_to=str(last), limit=1000).facts
     assert {row.fact.published_on for row in found} == {day for day in days if first <= day <= last}
-    assert kb.facts(FactFilter(published=(None, first)), limit=1000).facts
+    assert kb.facts(published_to=first, limit=1000).facts
     with pytest.raises(WrongParameter, match="published_from"):
         kb.facts(published_from="2025-01-02", published_to="2025-01-01")
 
@@ -102,8 +101,7 @@ def test_a_dated_base_never_looks_ahead(kb: KnowledgeBase):
     assert dated.facts(as_of="2024-03-01") == kb.facts(as_of="2024-03-01")
     with pytest.raises(WrongParameter, match="as_of"):
         dated.facts(as_of=date(2024, 6, 2))
-    with dated.pinned() as pinned:
-        assert all(row.fact.published_on <= day for row in pinned.facts(limit=1000).facts)
+    assert all(row.fact.published_on <= day for row in dated.facts(limit=1000).facts)
 
 
 def test_a_name_that_is_unknown_is_an_error_in_a_frame_too(kb: KnowledgeBase):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import TYPE_CHECKING
 
 from kg.filing import Filing
 from kg.store.memory import MemoryStore
 from tests.kg.query.filings.world import HEADING, PARAGRAPH, TABLE, Page, reading_of
+
+if TYPE_CHECKING:
+    from kg.store.port import Store
 
 ISSUERS = (("Oakwell Pumps, Inc.", "OAKW.US", 4_000), ("Elmford Pumps, Inc.", "ELMF.US", 7_000))
 YEARS = (2020, 2021, 2022)
@@ -81,9 +85,9 @@ def statements_of(company: str, year: int, base: int) -> list[Page]:
     ]
 
 
-def filings() -> MemoryStore:
-    """Return the base."""
-    store = MemoryStore()
+def filings(store: Store | None = None) -> Store:
+    """Return the base, or a store filled with it."""
+    store = store or MemoryStore()
     with store.writer() as writer:
         for company, code, base in ISSUERS:
             for year in YEARS:

@@ -1,0 +1,1 @@
+"""The questions that Liantu answers; registry.py lists them."""
