@@ -100,7 +100,7 @@ def _judged(session: QuerySession, asked: Understood, lines: list[AnswerLine]) -
     for line in lines:
         cited = line.citations[0]
         mentioned = {(each.text, each.entity) for each in session.view.mentions(cited.document) if each.entity}
-        stated = states(claim, line.text, cited, KnownNames(spelled | mentioned))
+        stated = states(claim, line.text, cited, names=KnownNames(spelled | mentioned))
         if stated is not None:
             text = word("ask.yes" if stated else "ask.no", session.lang) + word("colon", session.lang) + line.text
             return [replace(line, text=text), *(each for each in lines if each is not line)]

@@ -79,9 +79,7 @@ def diff(session: QuerySession, since: date, *, name: str = "", limit: int = 50)
 
 def _changed(before: QuerySession, after: QuerySession, around: Collection[str] | None) -> list[Triple]:
     """Return the ends and relations whose live facts differ, heaviest change first."""
-    edges = [
-        (session, found := _edges(session, around), session.graph.facts_of(found)) for session in (before, after)
-    ]
+    edges = [(session, found := _edges(session, around), session.graph.facts_of(found)) for session in (before, after)]
     changed = set(edges[0][2]) ^ set(edges[1][2])
     weights: dict[Triple, float] = defaultdict(float)
     for session, found, facts in edges:

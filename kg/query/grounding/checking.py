@@ -57,7 +57,7 @@ def faults(sentence: str, cited: Sequence[ContextItem], names: KnownNames, *, qu
     return list(check.verdict(sentence, list(dict.fromkeys(item.id for item in cited))).faults)
 
 
-def states(claim: str, sentence: str, above: Citation, names: KnownNames) -> bool | None:
+def states(claim: str, sentence: str, above: Citation, *, names: KnownNames) -> bool | None:
     """Return whether a sentence states a claim in its words; None where it does neither that nor denies one of them.
 
     Args:

@@ -178,4 +178,4 @@ def test_a_denial_of_the_base_is_not_turned_around():
 )
 def test_a_sentence_states_a_claim_denies_it_or_does_neither(sentence: str, stated: bool | None):
     above = Citation("", "d", "硅料", "示例证券", "示例证券", date(2024, 2, 1), None, 0, len(sentence), sentence)
-    assert states("通威股份暂停硅料扩产", sentence, above, NAMES) is stated
+    assert states("通威股份暂停硅料扩产", sentence, above, names=NAMES) is stated
