@@ -21,8 +21,9 @@ LINK_COLUMNS = (
     "relation seller seller_code buyer buyer_code product share:number stage state since:day last_seen:day",
     "disclosed_by certainty confidence:number sources:whole sentence document day:day",
 )
-# Seller and buyer are the subject and the object of relations that are no sales.
-RELATIONS = tuple(relation.name for relation in vocabulary().relations.values() if relation.company_link)
+# Sales first; of the others seller and buyer are the subject and the object.
+_LINKS = (relation for relation in vocabulary().relations.values() if relation.company_link)
+RELATIONS = tuple(relation.name for relation in sorted(_LINKS, key=lambda relation: relation.role != "supply"))
 _FIRMS = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
 _STATES = {Polarity.POSITIVE: "active", Polarity.NEGATIVE: "denied"}
 
