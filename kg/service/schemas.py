@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 
 from fastapi.openapi.utils import get_openapi
 
+from kg import model, period
 from kg.messages.words import BOTH, in_language
 from kg.period import Period, Precision
+from kg.query import answers
 from kg.query.answers import AskAnswer
 from kg.query.plain import json_name
 from kg.query.questions.registry import questions
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from kg.messages.words import Lang
 
-_HOMES = ("kg.model", "kg.period", "kg.query.")
+_HOMES = (model.__name__, period.__name__, f"{answers.__package__}.")
 """Where the records of answers are: annotations name them without importing them."""
 
 _SIMPLE: Mapping[object, Mapping[str, Any]] = {
