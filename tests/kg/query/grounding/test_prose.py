@@ -120,7 +120,7 @@ def test_what_is_absent_needs_no_citation_and_takes_no_numbers_of_its_own():
 def test_reasoning_is_left_out_and_a_reply_of_nothing_else_is_an_error():
     for reply in ("<think>先看[A1]。隆基？</think>通威股份生产硅料。[A1]", "先想想。</think>\n通威股份生产硅料。[A1]"):
         assert [each.text for each in answered(reply)[0].prose("谁生产硅料？").sentences] == ["通威股份生产硅料。"]
-    with pytest.raises(EmptyReply, match="holds no answer"):
+    with pytest.raises(EmptyReply, match="回复中没有答案"):
         answered("<think>想了很久")[0].prose("谁生产硅料？")
 
 
