@@ -52,7 +52,7 @@ class WheelLayout(BuildHookInterface[Any]):
 
 def _copy(source: Path, target: Path, root: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    if source.suffix != ".py":
+    if source.suffix not in {".py", ".pyi"}:
         shutil.copyfile(source, target)
         return
     try:
