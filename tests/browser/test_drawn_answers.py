@@ -75,8 +75,7 @@ def test_a_line_of_the_list_leads_to_its_sentence(demo, visit):
 
 def test_a_fall_opens_as_a_fall_and_can_be_turned(demo, visit):
     opened = visit((demo / "zh" / "2-impact.html").as_uri())
-    button = opened.page.locator('button[aria-pressed="true"]')
-    assert "下降时" in button.all_inner_texts()
+    opened.page.wait_for_selector('button[aria-pressed="true"]:has-text("下降时")')
     opened.page.click('button:has-text("上升时")')
     opened.settle()
     assert opened.page.locator("g.node").count() > 1
