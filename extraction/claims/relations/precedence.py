@@ -149,7 +149,8 @@ def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, Claim]) -> boo
     pair = claim.subject.entity, claim.object.entity
     if claim.relation in _MAKES:
         return _is_not_its_own(claim, sentence, here)
-    if claim.relation == "supplies" and pair[::-1] in read.sold and pair not in read.sold:
+    turned = pair[::-1] in read.sold and pair not in read.sold
+    if claim.relation == "supplies" and (turned or _is_supplied_otherwise(claim, here)):
         return True
     if claim.relation in _FLOWS and claim.reader != PATTERNS:
         if _is_turned(claim, sentence.text):
@@ -163,6 +164,21 @@ def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, Claim]) -> boo
     if same and (vocabulary()[claim.relation].symmetric or pair in here.pairs):
         agreed[id(frame)] = _agreed(agreed.get(id(frame), frame), claim)
     return same or (frame.relation == "supplies" and claim.relation in _WEAKER)
+
+
+def _is_supplied_otherwise(claim: Claim, here: _Read) -> bool:
+    """Whether a frame reads a supply of this seller or to this buyer, and the claim's other end is not in the sentence.
+
+    A buyer of the frame, too, sells nothing to the others that it is listed with: 「主要客户包括甲、乙和丙」.
+    """
+    sold = [pair for pair, frame in here.pairs.items() if frame.relation == "supplies"]
+    pair = claim.subject.entity, claim.object.entity
+    sellers, buyers = {seller for seller, _ in sold}, {buyer for _, buyer in sold}
+    if pair in sold:
+        return False
+    if pair[1] in buyers and (claim.subject.start < 0 or pair[0] in buyers):
+        return True
+    return pair[0] in sellers and claim.object.start < 0
 
 
 def _is_misplaced(claim: Claim, sentence: AnnotatedSentence, here: _Read) -> bool:

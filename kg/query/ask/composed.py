@@ -115,12 +115,16 @@ def _lookup(session: QuerySession, asked: Understood) -> Composed:
 
 def _traded(session: QuerySession, goods: Entity) -> Composed:
     """Return who supplies a product to whom: of each seller, the surest first."""
-    stated = (fact for fact in session.facts_of("supply") if not fact.superseded_by)
+    stated = [fact for fact in session.facts_of("supply") if not fact.superseded_by]
     topic = session.topics.ids(goods.id)
     made = (fact for each in topic for fact in session.facts_of("makes", target=each))
     makers = {fact.subject for fact in session.confident(made)}
     names = {*map(session.name, topic), *(alias.name for alias in goods.aliases)}
     sold = [fact for fact in stated if _sells(fact, names, makers)]
+    # A sentence that is quoted for one buyer is quoted for all that it lists.
+    quoted = {(fact.subject, item.quote) for fact in sold for item in fact.evidence}
+    plain = [fact for fact in stated if fact not in sold and not fact.qualifier("product")]
+    sold += [fact for fact in plain if any((fact.subject, item.quote) in quoted for item in fact.evidence)]
     links: dict[tuple[str, str], list[Fact]] = {}
     for fact in sorted(session.confident(sold), key=spoken):
         if fact.polarity is Polarity.POSITIVE:

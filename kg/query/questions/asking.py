@@ -60,11 +60,12 @@ class AskQuestion(SureQuestion):
             quoted = own and line.text == line.citations[0].quote
             if not quoted:
                 yield f"{'  ' * line.indent}{' '.join(line.text.split())}"
-            quotes = {citation.quote for citation in line.citations}
-            repeated = own or printed.issuperset(quotes)
-            printed |= quotes
-            shown = "first" if not repeated else "quote" if quoted else "place"
-            yield from citation_lines(session, line.citations, indent=2 * line.indent + 4, shown=shown)
+            sources: dict[str, None] = {}  # two sentences of one page that are printed above are one source
+            for citation in line.citations:
+                shown = "quote" if quoted else "place" if own or citation.quote in printed else "first"
+                sources |= dict.fromkeys(citation_lines(session, [citation], 2 * line.indent + 4, shown=shown))
+                printed.add(citation.quote)
+            yield from sources
         if answer.near:
             yield word("ask.near", lang, names=listed(answer.near, lang))
         if answer.covered:

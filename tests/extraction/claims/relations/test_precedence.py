@@ -44,6 +44,20 @@ def test_a_frame_is_not_reversed_and_its_agreement_makes_it_surer():
     assert claim.confidence > 0.9
 
 
+def test_a_frame_leaves_no_other_seller_to_its_buyers_and_no_buyer_of_another_sentence():
+    sentence = sentence_of("甲公司的主要客户包括乙公司、丙公司。")
+    frames = [
+        row_of(sentence, "甲公司", "supplies", buyer, pattern="firms.supplies.list") for buyer in ("乙公司", "丙公司")
+    ]
+    listed = row_of(sentence, "丙公司", "supplies", "乙公司", reader=_GUESS)
+    fetched = row_of(sentence, "丁公司", "supplies", "乙公司", reader=_GUESS)
+    lent = row_of(sentence, "甲公司", "supplies", "戊公司", reader=_GUESS)
+    assert kept([*frames, listed, fetched, lent]) == {
+        ("甲公司", "supplies", "乙公司"),
+        ("甲公司", "supplies", "丙公司"),
+    }
+
+
 def test_a_buyer_makes_nothing_that_its_frame_names_and_no_partner_stands_for_a_supply():
     sentence = sentence_of("甲公司向乙公司供应铜箔。")
     frame = row_of(sentence, "甲公司", "supplies", "乙公司", pattern="firms.supplies.to")
