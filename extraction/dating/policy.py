@@ -37,6 +37,8 @@ _SHORTEST_WEEK, _LONGEST_WEEK = 3, 8
 _EARLY_IN_WEEK = 2  # Wednesday, Monday being 0
 _SINCE_NEW_YEAR = re.compile("年初|YTD|今年|20\\d\\d ?年")
 _THIS_WEEK = re.compile(r"(?:截至|截止|在)?(?:本周|当周|周内|本星期|这周)")
+_BEGAN = re.compile(r"(?:由[^，。；]{0,12})?(?:成立|创立|创办|创建|设立|上市|挂牌)(?!以来)")
+_BEGAN_IN = re.compile(r"(?:成立|创立|创办|创建|始建|设立|上市|挂牌)[于在]$")
 _BASE = re.compile("(?:的|同期)?[高低]?基数")  # the year of 「源于去年高基数」 is not inherited
 _SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
 _HEADING_DAYS = re.compile(r"[（(](\d{1,2})\.(\d{1,2}) ?[-~—–] ?(\d{1,2})\.(\d{1,2})[)）]")
@@ -59,6 +61,7 @@ _CLOSING_SPAN, _MONTHS, _YEARS = timedelta(days=8), timedelta(days=45), timedelt
 _DATA_RELEASE = re.compile(r"(?:份)?[^，。；]{2,12}?(?:数据|会议纪要)")
 _SHORT = frozenset({Precision.DAY, Precision.WEEK, Precision.MONTH})  # these mostly belong to an adjacent figure
 _OPENING = re.compile(r"(?:[^，。；：]{0,16}：)?[^，。；：\d]{0,4}")
+_FOUNDING = frozenset({"founds", "lists_through"})
 _TIMELESS = frozenset(name for name, relation in vocabulary().relations.items() if relation.timeless)
 _SPANS = {"日": (1, 1), "周": (3, 8), "月": (27, 31), "季": (89, 92), "季度": (89, 92), "年": (365, 366)}
 _SPOT_COLUMN = re.compile("股价|收盘价|目标价|市值")  # measured on a day, not over a caption's year or quarter
@@ -399,7 +402,7 @@ def relation_period(claim: Claim, annotated: AnnotatedSentence) -> Period | None
     """Return a claim's period: for a cause its own or the sentence's first, else the last one before its end."""
     if claim.relation in _TIMELESS or claim.pattern == "metric":  # the measure reader dates each figure itself
         return None
-    stated = [dated for dated in annotated.periods if dated.role == "stated" and dated.start < claim.end]
+    stated = [dated for dated in _of_claims(claim, annotated) if dated.start < claim.end]
     if claim.relation == "affects" or claim.own_clause:
         # 「2025年二季度净利润大增，主要受去年低基数拉动」: the period of the effect comes first; one inside another
         # clause (「表需偏弱，8月降幅扩大，需求支撑…」) belongs to that clause
@@ -423,12 +426,21 @@ def relation_period(claim: Claim, annotated: AnnotatedSentence) -> Period | None
     return stated[-1].period if stated else None
 
 
+def _of_claims(claim: Claim, annotated: AnnotatedSentence) -> list[Dated]:
+    """Return the dates that a claim may take: none of them is the year in which a company was founded or listed."""
+    stated = [each for each in annotated.periods if each.role == "stated"]
+    if claim.relation in _FOUNDING:
+        return stated
+    text = annotated.text
+    return [each for each in stated if not (_BEGAN.match(text, each.end) or _BEGAN_IN.search(text, 0, each.start))]
+
+
 def _period_of_other_clause(claim: Claim, annotated: AnnotatedSentence) -> list[Dated]:
     """Return the period of another clause if it is unambiguous: the sentence's only one, or its opening one.
 
     「2025Q1净利润增长32%，成本下降拉动毛利率提升」; 「甲与乙合作：9月19日，…」.
     """
-    stated = [each for each in annotated.periods if each.role == "stated"]
+    stated = _of_claims(claim, annotated)
     if claim.relation == "affects":
         before = [each for each in stated if each.end <= claim.start and each.period.precision not in _SHORT]
         return before if len({each.period for each in stated}) == 1 else []

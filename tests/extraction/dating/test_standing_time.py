@@ -110,3 +110,10 @@ def test_a_date_behind_a_number_is_not_its_own():
     assert {fact.value.number for fact in facts if fact.value} == {53900.0, 2.08}
     now = read(report("光伏PE从2019年初的24倍提升到现在的39倍。")).facts
     assert [fact.valid for fact in now if fact.value and fact.value.number == 39] == [None]
+
+
+@pytest.mark.parametrize("began", ["2006年成立", "2019年上市", "成立于2006年"])
+def test_the_year_of_founding_or_listing_dates_nothing_else(began):
+    found = read(report("# 镀膜", f"汇成真空：{began}，客户包括苹果、三星等。"))
+    supplies = [fact for fact in found.facts if fact.relation == "supplies"]
+    assert {fact.valid for fact in supplies} == {None}
