@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from kg import period as periods
@@ -59,6 +59,16 @@ def _third(year: int, g: Groups) -> Reading:
         return whole
     first, after = {"上": (1, 11), "初": (1, 11), "中": (11, 21), "下": (21, 0)}[g["third"]]
     return span(whole.start.replace(day=first), whole.start.replace(day=after) if after else whole.end)
+
+
+def _week_of_month(year: int, g: Groups) -> Reading:
+    """Return the n-th seven days of a month; the fifth ends with it."""
+    month, number = number_of(g["m"]), number_of(g["w"])
+    whole = month_span(year, month, month)
+    if isinstance(whole, Impossible) or whole is None or whole.start is None or whole.end is None:
+        return whole
+    first = whole.start + timedelta(days=7 * (number - 1))
+    return span(first, min(first + timedelta(days=7), whole.end)) if first < whole.end else None
 
 
 def _edge(found: Reading, edge: str) -> Reading:
@@ -121,6 +131,7 @@ PARTS = (
         lambda y, g: _months(y, {"m": "1", **g}),
     ),
     Part("third of a month", rf"(?P<m>{MONTH})月份?(?P<third>[上中下])旬", "7月中旬", _third),
+    Part("week of a month", rf"(?P<m>{MONTH})月份?第(?P<w>[一二三四五1-5])个?(?:周(?!期)|星期)", "9月第4周", _week_of_month),
     Part("start of a month", rf"(?P<m>{MONTH})月份?(?P<third>初)", "7月初", _third),
     Part("end of a month", rf"(?P<m>{MONTH})月份?(?P<edge>[底末])", "7月底", _month),
     Part("month", rf"(?P<m>{MONTH})月(?:份|度)?(?!龄|期(?![货末初间]))", "7月", _month),
