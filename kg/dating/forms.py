@@ -131,7 +131,12 @@ PARTS = (
         lambda y, g: _months(y, {"m": "1", **g}),
     ),
     Part("third of a month", rf"(?P<m>{MONTH})月份?(?P<third>[上中下])旬", "7月中旬", _third),
-    Part("week of a month", rf"(?P<m>{MONTH})月份?第(?P<w>[一二三四五1-5])个?(?:周(?!期)|星期)", "9月第4周", _week_of_month),
+    Part(
+        "week of a month",
+        rf"(?P<m>{MONTH})月份?第(?P<w>[一二三四五1-5])个?(?:周(?!期)|星期)",
+        "9月第4周",
+        _week_of_month,
+    ),
     Part("start of a month", rf"(?P<m>{MONTH})月份?(?P<third>初)", "7月初", _third),
     Part("end of a month", rf"(?P<m>{MONTH})月份?(?P<edge>[底末])", "7月底", _month),
     Part("month", rf"(?P<m>{MONTH})月(?:份|度)?(?!龄|期(?![货末初间]))", "7月", _month),

@@ -16,7 +16,7 @@ from kg.query.wording import said_of
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kg.graph.snapshot import Direction
     from kg.model import Entity, Fact
@@ -126,17 +126,19 @@ def _answer(view: View | QuerySession, name: str, direction: int, hops: int, *, 
     named, start = _start(session, meant.entities, forward=forward)
     # what is known of a wider event only within a scope leads no further
     begin = [] if meant.scope else start
-    walks = _walk(session, begin, direction, min(max(hops, 1), _HOPS), named=named, forward=forward)
+    alike = _factor(session, named, meant.scope)
+    own_names = {*named, *(row for entity in alike if (row := session.index(entity.id)) is not None)}
+    walks = _walk(session, begin, direction, min(max(hops, 1), _HOPS), named=own_names, forward=forward)
     made = session.links({step for walk in walks for step in walk.steps})
     links = {(link.source, link.target, link.relation, link.sign): link for link in made}
     walked = [(walk, _path(session, walk, links, forward=forward)) for walk in walks]
     sound = [(walk, path) for walk, path in walked if _holds(path, walk, direction, forward=forward)]
     paths = tuple(_distinct(path for _, path in sound))[:_PATHS]
     used = {id(link): link for path in paths for link in path.links}
-    parties = _of_both_signs(parties_of(session, _factor(session, named, meant.scope), direction)) if forward else []
+    parties = _of_both_signs(parties_of(session, alike, direction)) if forward else []
     nodes = _nodes(session, start, [walk for walk, _ in sound], forward=forward)
     drawn = [*used.values(), *_party_links(session, parties)]
-    nodes += _beside(session, nodes, parties, drawn)
+    nodes += _beside(session, nodes, parties, drawn, {entity.id: direction for entity in alike})
     tied = {end for link in drawn for end in (link.source, link.target)}
     graph = subgraph([node for node in nodes if node.entity.id in tied], drawn)
     own = session.index(topic.id)
@@ -212,19 +214,28 @@ def _party_links(session: QuerySession, parties: Sequence[Party]) -> list[Link]:
 
 
 def _beside(
-    session: QuerySession, nodes: Sequence[Node], parties: Sequence[Party], links: Sequence[Link]
+    session: QuerySession,
+    nodes: Sequence[Node],
+    parties: Sequence[Party],
+    links: Sequence[Link],
+    moves: Mapping[str, int],
 ) -> list[Node]:
-    """Return the parties and what ties them to the factor as nodes, one step behind what they are linked from."""
-    layer = {node.entity.id: node.layer for node in nodes}
-    signs = {party.entity.id: party.sign for party in parties}
-    ends = [end for link in links for end in (link.source, link.target) if end not in layer]
+    """Return the parties and what ties them to the factor as nodes, one step behind what they are linked from.
+
+    Other names of the factor, in `moves`, stand beside it and move as it does.
+    """
+    layer = dict.fromkeys(moves, 0) | {node.entity.id: node.layer for node in nodes}
+    signs = {party.entity.id: party.sign for party in parties} | dict(moves)
+    known = {node.entity.id for node in nodes}
+    ends = [end for link in links for end in (link.source, link.target) if end not in known]
     session.meet_all(ends)
     fresh = []
     for end in dict.fromkeys(ends):
         before = [layer[link.source] for link in links if link.target == end and link.source in layer]
         entity = session.known(end)
         if entity:
-            fresh.append(Node(entity, max(before, default=1) + 1, 0.5, signs.get(end, 0)))
+            step = 0 if end in moves else max(before, default=1) + 1
+            fresh.append(Node(entity, step, 0.5, signs.get(end, 0)))
     return fresh
 
 
@@ -286,7 +297,7 @@ def _narrower(session: QuerySession, entity: Entity) -> list[Entity]:
 
 
 def _walk(
-    session: QuerySession, start: Sequence[int], direction: int, hops: int, *, named: Sequence[int], forward: bool
+    session: QuerySession, start: Sequence[int], direction: int, hops: int, *, named: Collection[int], forward: bool
 ) -> list[_Walk]:
     """Beam search over `affects`, strongest first; a walk never meets a node twice, nor comes back to the topic.
 

@@ -145,6 +145,15 @@ def test_a_circle_of_causes_ends_and_meets_no_node_twice():
     assert {path.nodes for path in paths} == {(PRICE, COST), (PRICE, COST, MARGIN)}
 
 
+def test_another_name_of_the_factor_is_no_effect_and_moves_as_it_does():
+    carbonate, lithium, demand = "indicator:碳酸锂价格", "indicator:锂价格", "indicator:新能源汽车需求"
+    session = lens_of(moves(carbonate, demand, -1, 1), moves(demand, lithium, 1, 1), moves(lithium, LONGI, -1, 1))
+    answer = impact(session, "碳酸锂价格", -1)
+    assert {path.nodes for path in answer.paths} == {(carbonate, demand)}
+    (beside,) = (node for node in answer.graph.nodes if node.entity.id == lithium)
+    assert (beside.layer, beside.direction) == (0, -1)
+
+
 def test_a_price_is_not_given_as_the_cause_of_its_own_product():
     """The topic is read as the price and as the product it is a price of; a link between the two says nothing."""
     session = lens_of(moves(CUT, PRICE, 0, 1), moves(PRICE, SILICON, 1, 1), moves(SUBSIDY, SILICON, 0, 1))
