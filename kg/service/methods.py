@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
     from kg.query.session import QuerySession
 
 
-class QuestionMethods:
+class QuestionMethods(ABC):
     """One method for each question; parameters without a default may be given by position."""
 
     lang: Lang
     model: Model | None
 
+    @abstractmethod
     def session(self, **options: Unpack[ViewOptions]) -> AbstractContextManager[QuerySession]:
         """Open a session."""
-        raise NotImplementedError
 
     def answer(self, question: DatedQuestion) -> Any:
         """Return the answer to a question.

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from reportlab.pdfbase import pdfmetrics
-from reportlab.pdfbase.cidfonts import UnicodeCIDFont
-from reportlab.pdfgen.canvas import Canvas
 
 from extraction.documents.metadata import SourceFile
 from extraction.documents.pdf.reader import read_pdf
@@ -18,6 +14,7 @@ from extraction.pipeline import Extractor
 from kg.query.filings.outline import outline_of
 from kg.service.base import KnowledgeBase
 from kg.store.memory import MemoryStore
+from tests.extraction.documents.filings.annual_reports import pdf_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,23 +57,6 @@ def pages_of(name: str, code: str, year: int, base: int) -> list[Sequence[_Line]
 
 
 BALANCE, CASH, LITIGATION = 31, 32, 33
-
-
-def pdf_of(pages: Sequence[Sequence[_Line]]) -> bytes:
-    """Return the pages as a PDF with a template's title."""
-    pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
-    file = io.BytesIO()
-    canvas = Canvas(file)
-    canvas.setTitle("定期报告模板")
-    for page in pages:
-        canvas.setFont("STSong-Light", 10)
-        for number, line in enumerate(page):
-            cells = (line,) if isinstance(line, str) else line
-            for x, cell in zip((50, 260, 380), cells, strict=False):
-                canvas.drawString(x, 800 - 16 * number, cell)
-        canvas.showPage()
-    canvas.save()
-    return file.getvalue()
 
 
 def report(name: str, code: str, year: int, base: int) -> Document:
