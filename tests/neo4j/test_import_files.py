@@ -38,8 +38,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def test_every_fact_is_a_relationship_of_its_own_type(server: Server):
-    ((count,),) = server.run("MATCH (:Entity)-[r]->(:Entity) RETURN count(r)")
+    ((count,),) = server.run("MATCH (:Entity)-[r]->(:Entity) WHERE NOT r:ABOUT RETURN count(r)")
     assert count == base().stats()["facts"]
+    ((about,),) = server.run("MATCH (a:Indicator)-[r:ABOUT]->(b:Entity) WHERE a.id = $one RETURN count(r)", one=PRICE)
+    assert about == 1
     ((sign, begin, end, published, quote, documents),) = server.run(
         "MATCH (a:Indicator {id: $one})-[r:AFFECTS]->(b {id: $other}) "
         "RETURN r.sign, r.valid_from, r.valid_to, r.published_on, r.quote, r.documents",
@@ -76,7 +78,7 @@ def test_themes_have_their_members(server: Server):
 
 def test_the_script_makes_constraints_and_indexes(server: Server):
     names = {row[0] for row in server.run("SHOW CONSTRAINTS YIELD name RETURN name")}
-    assert {"entity_id", "document_id", "theme_id"} <= names
+    assert {"entity_id", "document_id", "community_id"} <= names
     ((state,),) = server.run("SHOW INDEXES YIELD name, state WHERE name = 'supplies_published_on' RETURN state")
     assert state == "ONLINE"
 
