@@ -14,6 +14,7 @@ import rjieba
 
 from kg.query.answers import ContextItem
 from kg.query.ask.lexicon import lexicon
+from kg.query.grounding.causes import exchanged
 from kg.query.grounding.claims import ClauseClaim, denies, words_of
 from kg.query.grounding.quantities import dates_of, figures_of, folded
 from kg.query.grounding.statements import NO_DAY, KnownNames, statements
@@ -107,6 +108,7 @@ class SentenceCheck:
                 continue
             wrong += found
             sources += [source] if source else []
+        wrong += ["cause and effect"] if exchanged(plain, [each for _, each in cited]) else []
         checkable = any(claim.figures or claim.names or (claim.chinese and claim.words) for claim in claims)
         latin = {word.lower() for word in _CAPITAL.findall(sentence)}  # TSMC and GaN in a Chinese source
         checkable = checkable or any(word in statement.text for _, statement in sources for word in latin)

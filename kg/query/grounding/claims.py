@@ -25,6 +25,7 @@ _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _TURN = re.compile(
     r"(?:由|从)(.{1,20}?)(?:变更|转变|转|[上下]调|提[高升]|上升|下降|降低|增加|减少|回[升落]|[升降改减])[为至到]?“?(.{1,16})"
 )
+_MOVED = re.compile(r"(?:由|从|from )[^，,。]{0,6}\d[^，,。]{0,16}(?:至|到|为| to )")
 _FROM_TO = re.compile(r"^[^,，、(（]{0,8}[至到为]$")
 _LEAD_IN = re.compile(r"(?:此前|其中|同时|而|但|此外|随后|另外|目前|例如|如|以及|的|日|“| )*")
 _LATIN = re.compile(r"[a-z0-9 .-]{4,}")  # NovaLake of NovaLake处理器
@@ -98,6 +99,10 @@ def opposite(claim: ClauseClaim, text: str, *, moves: bool = False) -> list[str]
 
 def turned(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
     """Return a fault where 由甲变更为乙 has become 由乙变更为甲."""
+    if _MOVED.search(claim.text) and len(claim.figures) > 1:
+        places = [next((each.start for each in statement.figures if own.same(each)), -1) for own in claim.figures[:2]]
+        if min(places) >= 0 and places[0] > places[1]:
+            return ["from and to"]
     said, stated = _TURN.search(claim.text), [match.groups() for match in _TURN.finditer(statement.text)]
     if not said or not stated:
         return []
@@ -133,7 +138,7 @@ def named_in(text: str, name: FoundName, statement: SourceStatement) -> bool:
 def has_date(statement: SourceStatement, date: DateSpan) -> bool:
     """Whether a statement, its context or its day has a date."""
     stated = (*statement.dates, *statement.context_dates)
-    return allows(stated, date, figure=False) or (not statement.dates and date.period.contains(statement.day))
+    return allows(stated, date, figure=False) or (not stated and date.period.contains(statement.day))
 
 
 def allows(stated: Iterable[DateSpan], date: DateSpan, *, figure: bool = True) -> bool:
@@ -172,8 +177,44 @@ def uncovered(claim: ClauseClaim, statement: SourceStatement, around: str, *, le
     return ["not in the source"] if few else []
 
 
+def subject_of(claim: ClauseClaim) -> str:
+    """Return the first name or word of a clause of its own."""
+    names = () if "names" in claim.inherited else tuple(name.text for name in claim.names)
+    words = () if "words" in claim.inherited else claim.words
+    terms = [term for term in (*names, *words) if term in claim.text]
+    return min(terms, key=lambda term: (claim.text.index(term), -len(term)), default="")
+
+
+def elsewhere(claim: ClauseClaim, statement: SourceStatement, around: str) -> list[str]:
+    """Return a fault where what a clause is about is in other sentences of the item, but not in this one."""
+    subject = subject_of(claim)
+    if not subject or not same_language(claim, statement) or has_word(around, subject) or _spread(around, subject):
+        return []
+    named = [name for name in claim.names if name.text == subject]
+    if any(named_in(around, name, statement) for name in named):
+        return []
+    return [f"name {subject}"] if subject in statement.beside else []
+
+
 def strangers(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
-    """Return a fault where a part of a statement is about a party, and a clause about another one that is not there."""
+    """Return a fault where a part of a statement is about something, and a clause about another of its kind."""
+    return _other_thing(claim, statement, window) or _other_actor(claim, statement, window)
+
+
+def _other_thing(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
+    subject, text = subject_of(claim), statement.text[slice(*window)]
+    for name in claim.names:
+        if name.party or name.text != subject or named_in(text, name, statement):
+            continue
+        for other in statement.names:
+            leads = window[0] <= other.start < window[1] and _LEAD_IN.fullmatch(_before(statement, other))
+            alike = name.ids & other.ids or name.text in other.text or other.text in name.text
+            if leads and other.group == name.group and not alike:
+                return [f"name {name.text}"]
+    return []
+
+
+def _other_actor(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
     parties = [name for name in claim.names if name.party]
     if not parties or any(named_in(statement.text[slice(*window)], name, statement) for name in parties):
         return []

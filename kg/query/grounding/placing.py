@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from kg.query.grounding.claims import (
     allows,
     dates_near,
     directions,
+    elsewhere,
     has_date,
     has_word,
     named_in,
@@ -90,6 +92,7 @@ def _misplaced(claim: ClauseClaim, statement: SourceStatement, figure: FigureSpa
         return listed
     out = [fault for check in _CHECKS for fault in check(claim, statement, figure, rivals)]
     out += strangers(claim, statement, (statement.clause_at(figure.start)[0], figure.end))
+    out += elsewhere(claim, statement, f"{statement.context} {statement.subject} {statement.text}")
     return out + (opposite(claim, _own(statement, figure)) if len(set(directions(claim.text))) == 1 else [])
 
 
@@ -242,7 +245,9 @@ def _other_item(claim: ClauseClaim, statement: SourceStatement, figure: FigureSp
         single = [each for each in wanted if each in years]
         return [f"date {single[0]}"] if single and years[position] not in wanted else []
     items = _items_before(statement.text[: statement.text.find("分别")], len(run))
-    there = [number for number, item in enumerate(items) if _has_item(claim.until, item, number, len(items))]
+    shared = [_shared(claim.text, item) for item in items]
+    best = max(shared, default=0)
+    there = [number for number, count in enumerate(shared) if count == best >= min(_SHORTEST_WORD, len(items[number]))]
     return [f"{items[there[0]]} of another number"] if there and position not in there else []
 
 
@@ -261,13 +266,9 @@ def _items_before(text: str, count: int) -> list[str]:
     return parts[-count:] if len(parts) >= count else []
 
 
-def _has_item(text: str, item: str, number: int, count: int) -> bool:
-    """Whether a text names an item of a list; the first may follow other words, the last be followed by some."""
-    if item in text:
-        return True
-    if number == 0:
-        return any(item[-size:] in text for size in range(_SHORTEST_WORD, len(item)))
-    return number == count - 1 and any(item[:size] in text for size in range(_SHORTEST_WORD, len(item)))
+def _shared(text: str, item: str) -> int:
+    """Return how many characters in a row of an item of a list a text has; other words may surround the item."""
+    return SequenceMatcher(None, text, item, autojunk=False).find_longest_match().size
 
 
 _CHECKS: tuple[Callable[[ClauseClaim, SourceStatement, FigureSpan, Sequence[FigureSpan]], list[str]], ...] = (

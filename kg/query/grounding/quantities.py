@@ -73,7 +73,7 @@ class FigureSpan:
 
         A bare number, as in a table, takes its unit from `around`, the text that it is in.
         """
-        if self.unit and other.unit and self.unit != other.unit:
+        if self.unit and other.unit and self.unit not in (other.unit, other.unit.partition("/")[0]):
             return False
         if not other.unit and other.factor == 1 and self.factor != 1:
             factors = {claim_words().units[unit][1] * scale for unit, scale in _headed(around)}

@@ -36,15 +36,22 @@ _RULE = re.compile(r"[-: ]*")
 _LABEL = re.compile(r"^[\s\-•*#>\d.、]{0,8}([^:,;。，；：|]{1,24})[:：]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FoundName:
-    """A name at `[start, end)`; a `party` is somebody who acts, other names are things, regions and industries."""
+    """A name at `[start, end)`; a `party` is somebody who acts, other names are places or things and industries."""
 
     start: int
     end: int
     text: str
     ids: frozenset[str]
     party: bool
+
+    @cached_property
+    def group(self) -> str:
+        """What may stand in its place: another party, place or thing."""
+        if self.party:
+            return "party"
+        return "place" if any(kind_of(each) == Kind.REGION for each in self.ids) else "thing"
 
 
 class KnownNames:

@@ -10,6 +10,7 @@ from kg.query.grounding.claims import (
     allows,
     denies,
     directions,
+    elsewhere,
     has_date,
     has_word,
     named_in,
@@ -33,11 +34,13 @@ if TYPE_CHECKING:
 
 _OPENING = re.compile(r"(?:[\d.\s,，“]|近日|日前|其中|此前|同时)*")
 _REACH = 4  # adjoining clauses that one clause may sum up
-_HEDGED = frozenset(("planned", "forecast", "likely", "conditional", "rumoured"))
+_HEDGED = frozenset(("planned", "forecast", "likely", "conditional", "rumoured", "refuted"))
+_DENIES = re.compile(r"否认|澄清")
+_REALISED = re.compile(r"已(?!披露|进入)|[成完]了|建成|投产|\b(?:has|have|already|completed)\b")
 _HELD = {
     "rumoured": frozenset(("rumoured", "refuted")),
     "refuted": frozenset(("rumoured", "refuted")),
-    "conditional": frozenset(("conditional",)),
+    "conditional": frozenset(("conditional", "refuted")),
     "planned": _HEDGED,
     "forecast": _HEDGED,
     "likely": _HEDGED,
@@ -127,14 +130,17 @@ def _in_window(claim: ClauseClaim, statement: SourceStatement, window: tuple[int
     ]
     if claim.words and not any(has_word(text, word) for word in claim.words) and same_language(claim, statement):
         out.append("not in the source")
+    out += elsewhere(claim, statement, around)
     return [*out, *uncovered(claim, statement, around), *strangers(claim, statement, window)]
 
 
 def _dated(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
     """Return the dates of a clause that its source does not have; those of the same clauses go first."""
     inside = [each for each in statement.dates if window[0] <= each.start < window[1]]
-    if inside and "dates" not in claim.inherited:
-        return [f"date {date.period}" for date in claim.dates if not allows(inside, date, figure=False)]
+    before = [each for each in statement.dates if each.start < window[0] and not each.base]
+    governing = inside or before[-1:]
+    if governing and "dates" not in claim.inherited:
+        return [f"date {date.period}" for date in claim.dates if not allows(governing, date, figure=False)]
     return [f"date {date.period}" for date in claim.dates if not has_date(statement, date)]
 
 
@@ -178,10 +184,13 @@ def _held(claim: ClauseClaim, sentence: str, statement: SourceStatement, place: 
     patterns = claim_words().certainty
     said = {name for name, pattern in patterns.items() if pattern.search(claim.until)}
     said |= {name for name in ("rumoured", "refuted") if patterns[name].search(sentence)}
+    said |= {"refuted"} if _DENIES.search(claim.until) else set()
     both_deny = denies(claim.text) and denies(statement.text[place[0] : place[1]])
     found = _certainty(statement, place)
     if claim.figures and any(date.period.start and date.period.start > statement.day > NO_DAY for date in claim.dates):
         found.add("forecast")  # a number of a time to come
+    if _REALISED.search(claim.text) and not _REALISED.search(statement.text):
+        found |= {name for name in ("planned", "forecast", "likely") if patterns[name].search(statement.text)}
     held = [name for name in sorted(found) if not (both_deny and name == "planned") and not said & _HELD[name]]
     out = [f"stated as certain, the source says {name}" for name in held]
     begin, _ = statement.clause_at(place[0])
