@@ -28,6 +28,7 @@ _TURN = re.compile(
 _MOVED = re.compile(r"(?:由|从|from )[^，,。]{0,6}\d[^，,。]{0,16}(?:至|到|为| to )")
 _FROM_TO = re.compile(r"^[^,，、(（]{0,8}[至到为]$")
 _LEAD_IN = re.compile(r"(?:此前|其中|同时|而|但|此外|随后|另外|目前|例如|如|以及|的|日|“| )*")
+_LETTERS = re.compile(r"[a-z][a-z0-9+]*")
 _LATIN = re.compile(r"[a-z0-9 .-]{4,}")  # NovaLake of NovaLake处理器
 _LEAST = 0.4  # share of a clause's words that its source has
 _CLOSE = ".{0,4}"
@@ -191,9 +192,22 @@ def elsewhere(claim: ClauseClaim, statement: SourceStatement, around: str) -> li
     if not subject or not same_language(claim, statement) or has_word(around, subject) or _spread(around, subject):
         return []
     named = [name for name in claim.names if name.text == subject]
-    if any(named_in(around, name, statement) for name in named):
+    if any(named_in(around, name, statement) for name in named) or subject not in statement.beside:
         return []
-    return [f"name {subject}"] if subject in statement.beside else []
+    own = any(_LEAD_IN.fullmatch(_before(statement, name)) for name in statement.names)
+    return [f"name {subject}"] if own or named else []
+
+
+def foreign_letters(claim: ClauseClaim, around: str) -> list[str]:
+    """Return the Latin words, models and rounds of a Chinese clause that its source does not have: B++轮."""
+    if not claim.chinese:
+        return []
+    blanked = list(claim.text)
+    for span in (*claim.dates, *claim.figures):
+        if claim.text[span.start : span.end]:
+            blanked[span.start : span.end] = " " * (min(span.end, len(blanked)) - span.start)
+    plain = "".join(blanked)
+    return [f"name {word}" for word in dict.fromkeys(_LETTERS.findall(plain)) if not has_word(around, word)]
 
 
 def strangers(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:

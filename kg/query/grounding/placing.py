@@ -16,6 +16,7 @@ from kg.query.grounding.claims import (
     dates_near,
     directions,
     elsewhere,
+    foreign_letters,
     has_date,
     has_word,
     named_in,
@@ -72,8 +73,7 @@ def with_figures(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
     out += [] if "words" in claim.inherited else uncovered(claim, statement, whole, least=0)
     out += [f"name {name.text}" for name in claim.names if not named_in(whole, name, statement)]
     out += [f"date {date.period}" for date in claim.dates if not has_date(statement, date)]
-    if claim.chinese:
-        out += [f"name {word}" for word in claim.words if word.isascii() and not has_word(whole, word)]
+    out += foreign_letters(claim, whole)
     return list(dict.fromkeys([*out, *turned(claim, statement)]))
 
 

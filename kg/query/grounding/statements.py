@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import daachorse
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _NAMING = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON, Kind.PRODUCT, Kind.REGION, Kind.INDUSTRY})
 _PARTIES = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
+_COMMON = "vrdapcmtuq"  # first letters of tags of verbs, function words, numbers
 _SHORTEST_NAME, _WHOLE = 2, 3  # a Chinese name of three characters is found inside words too
 NO_DAY = date(2000, 1, 1)  # of an item without a citation
 _MOST_STATEMENTS, _LONGEST = 200, 4000
@@ -81,9 +82,18 @@ class KnownNames:
             name = text[start:end]
             ids = self._ids[name]
             party = any(kind_of(each) in _PARTIES for each in ids)
+            if not party and _is_common(name):
+                continue
             if {start, end} <= borders or (party and len(name) >= _WHOLE and not name.isascii()):
                 found.append(FoundName(start, end, name, ids, party))
         return tuple(found)
+
+
+@cache
+def _is_common(name: str) -> bool:
+    """Whether a name is an ordinary verb or function word: 进口, 制造, 其他."""
+    ((_, tag), *more) = rjieba.tag(name)
+    return not more and tag[0] in _COMMON
 
 
 def _borders(text: str) -> set[int]:

@@ -11,6 +11,7 @@ from kg.query.grounding.claims import (
     denies,
     directions,
     elsewhere,
+    foreign_letters,
     has_date,
     has_word,
     named_in,
@@ -124,14 +125,26 @@ def _in_window(claim: ClauseClaim, statement: SourceStatement, window: tuple[int
     around = f"{statement.context} {owned}"
     parties = f"{owned} {statement.house}" if statement.owner else f"{around} {statement.house}"
     wanted = [name for name in claim.names if name.party or "names" not in claim.inherited]
-    out = [f"name {n.text}" for n in wanted if not named_in(parties if n.party else around, n, statement)]
+    out = []
+    for name in wanted:
+        if not named_in(parties if name.party else around, name, statement):
+            known = name.party or has_word(statement.beside, name.text)
+            out.append(f"name {name.text}" if known else "not in the source")
+    out += foreign_letters(claim, around)
     out += [
         f"number {claim.text[each.start : each.end]}" for each in claim.figures if not _bare_in(around, claim, each)
     ]
     if claim.words and not any(has_word(text, word) for word in claim.words) and same_language(claim, statement):
         out.append("not in the source")
     out += elsewhere(claim, statement, around)
-    return [*out, *uncovered(claim, statement, around), *strangers(claim, statement, window)]
+    return [*out, *uncovered(claim, statement, around), *strangers(claim, statement, _core(claim, statement, window))]
+
+
+def _core(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> tuple[int, int]:
+    """Return the only clause of a window that has words of a clause, else the window."""
+    spans = [span for span in statement.clauses if window[0] <= span[0] and span[1] <= window[1]]
+    within = [span for span in spans if any(has_word(statement.text[slice(*span)], word) for word in claim.words)]
+    return within[0] if len(within) == 1 else window
 
 
 def _dated(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
