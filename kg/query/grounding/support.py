@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kg.model import Polarity
+from kg.query.ask.answer_model import AnswerModel, SentenceInContext
 from kg.query.grounding.claims import (
     allows,
     denies,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from kg.query.grounding.statements import SourceStatement
 
 _OPENING = re.compile(r"(?:[\d.\s,，“]|近日|日前|其中|此前|同时)*")
+_ABSENT = "not in the source"
+_READ, _SAME_MEANING = 8, 0.13  # statements that the answer model reads, and what it must give one
 _REACH = 4  # adjoining clauses that one clause may sum up
 _HEDGED = frozenset(("planned", "forecast", "likely", "conditional", "rumoured", "refuted"))
 _DENIES = re.compile(r"否认|澄清")
@@ -54,13 +57,43 @@ def best_support(
 ) -> tuple[list[str], tuple[str, SourceStatement] | None]:
     """Return the least faults that a cited statement leaves, and the statement, if there are none, with its item."""
     best: list[str] | None = None
+    reworded: list[tuple[str, SourceStatement]] = []
     for cite, statement in sorted(cited, key=lambda each: -_share(claim, each[1].text)):
         found = _faults(claim, sentence, statement)
         if not found:
             return [], (cite, statement)
         if best is None or len(found) < len(best):
             best = found
+        reworded += [(cite, statement)] if found == [_ABSENT] and same_language(claim, statement) else []
+    if source := _by_meaning(claim, reworded[:_READ]):
+        return [], source
     return best or ["nothing that can be cited"], None
+
+
+def _by_meaning(
+    claim: ClauseClaim, statements: Sequence[tuple[str, SourceStatement]]
+) -> tuple[str, SourceStatement] | None:
+    """Return the statement that says a clause in other words, by the answer model, if there is one."""
+    statements = [(cite, each) for cite, each in statements if not _of_another(claim, each)]
+    if not statements or not claim.chinese:
+        return None
+    named = "".join(name.text for name in claim.names) if "names" in claim.inherited else ""
+    readings = [SentenceInContext(each.quote, (each.context,), each.subject) for _, each in statements]
+    scores = AnswerModel.shipped().probabilities(named + claim.text, readings)
+    best = max(range(len(scores)), key=scores.__getitem__)
+    return statements[best] if scores[best] >= _SAME_MEANING else None
+
+
+def _of_another(claim: ClauseClaim, statement: SourceStatement) -> bool:
+    """Whether the clause of a statement that is nearest to a claim is about something else, or numbers of it are."""
+    own = {claim.text[at : at + 2] for at in range(len(claim.text) - 1)}
+    own -= {name.text[at : at + 2] for name in claim.names for at in range(len(name.text) - 1)}
+    nearest = max(statement.clauses, key=lambda span: sum(pair in statement.text[slice(*span)] for pair in own))
+    if strangers(claim, statement, nearest):
+        return True
+    around = f"{statement.context} {statement.subject} {statement.text}"
+    words = [word for word in claim.words if not has_word(around, word)]
+    return bool(claim.figures) and any(has_word(statement.beside, word) for word in words)
 
 
 def _faults(claim: ClauseClaim, sentence: str, statement: SourceStatement) -> list[str]:
