@@ -28,6 +28,8 @@ _THEN = re.compile(
 _CLAUSE = re.compile(r"[^，,;。:：]+")
 _NO_TERM = re.compile(r"[\d.%+\-\s()（）“”、的了]+")
 _MARGIN = 0.2
+_PLAIN = 0.4  # of both sides, where the source has no word for a cause
+_CONTRAST = ("但", "而", "不过")
 
 
 class CausalPair(NamedTuple):
@@ -60,14 +62,15 @@ def _fit(claimed: CausalPair, source: str) -> tuple[float, float]:
     for at in range(1, len(clauses)):
         first, second = "，".join(clauses[:at]), "，".join(clauses[at:])
         straight = max(straight, _both(claimed.cause, first, claimed.effect, second))
-        turned = max(turned, _both(claimed.cause, second, claimed.effect, first))
+        if not second.startswith(_CONTRAST):
+            turned = max(turned, _both(claimed.cause, second, claimed.effect, first, least=_PLAIN))
     return straight, turned
 
 
-def _both(one: str, there: str, other: str, beside: str) -> float:
-    """Return how much of two texts is in two others, 0 where one of them is not there at all."""
+def _both(one: str, there: str, other: str, beside: str, *, least: float = 0.0) -> float:
+    """Return how much of two texts is in two others, 0 where one of them is not there, up to a share."""
     shares = _share(one, there), _share(other, beside)
-    return sum(shares) if all(shares) else 0.0
+    return sum(shares) if min(shares) > least else 0.0
 
 
 def _share(text: str, other: str) -> float:

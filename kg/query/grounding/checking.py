@@ -113,7 +113,10 @@ class SentenceCheck:
             wrong += found
             sources += [source] if source else []
         wrong += ["cause and effect"] if exchanged(plain, [each for _, each in cited]) else []
-        checkable = any(claim.figures or claim.names or (claim.chinese and claim.words) for claim in claims)
+        checkable = any(
+            claim.figures or claim.names or (claim.words if claim.chinese else claim_words().same.keys() & claim.words)
+            for claim in claims
+        )
         latin = {word.lower() for word in _CAPITAL.findall(sentence)}  # TSMC and GaN in a Chinese source
         checkable = checkable or any(word in statement.text for _, statement in sources for word in latin)
         if not wrong and not (checkable and sources):
@@ -139,7 +142,7 @@ class SentenceCheck:
             found = {"names": own_names, "dates": own_dates, "words": own_words}
             inherited = frozenset(name for name, own in found.items() if not own)
             if own_words and _has_own_subject(clause, own_words[0]):
-                names = ()
+                names, dates = (), ()
             names, dates, words = own_names or names, own_dates or dates, own_words or words
             yield ClauseClaim(clause, plain[:end], names, dates, figures, words, inherited, chinese)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import rjieba
 
 from kg.query.ask.lexicon import lexicon
-from kg.query.grounding.quantities import dates_agree
+from kg.query.grounding.quantities import dates_agree, dates_of
 from kg.query.grounding.words import claim_words
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ _LEAD_IN = re.compile(r"(?:此前|其中|同时|而|但|此外|随后|另外|目
 _LETTERS = re.compile(r"[a-z][a-z0-9+]*")
 _LATIN = re.compile(r"[a-z0-9 .-]{4,}")  # NovaLake of NovaLake处理器
 _LEAST = 0.4  # share of a clause's words that its source has
+_FEWEST_FOREIGN = 2
+_LEAST_FOREIGN = 0.6  # of the words that have an equal in the other language
 _CLOSE = ".{0,4}"
 _BESIDE = 4  # characters between a date and its number
 
@@ -58,7 +60,8 @@ def words_of(clause: str, known: Sequence[FoundName | DateSpan | FigureSpan]) ->
     for pattern in (*words.certainty.values(), words.rises, words.falls):
         plain = pattern.sub(" ", plain)
     empty = lexicon().empty
-    found: dict[str, None] = {}
+    found: dict[str, None] = dict.fromkeys(match["word"] for match in words.english.finditer(plain))
+    plain = words.english.sub(" ", plain)
     for part in re.split(r"[^\u3400-\u9fffa-z]+", plain):
         lone = ""
         for word in (*rjieba.cut(part), ""):
@@ -139,7 +142,8 @@ def named_in(text: str, name: FoundName, statement: SourceStatement) -> bool:
 def has_date(statement: SourceStatement, date: DateSpan) -> bool:
     """Whether a statement, its context or its day has a date."""
     stated = (*statement.dates, *statement.context_dates)
-    return allows(stated, date, figure=False) or (not stated and date.period.contains(statement.day))
+    undated = not statement.dates and not dates_of(statement.subject, statement.day)
+    return allows(stated, date, figure=False) or (undated and date.period.contains(statement.day))
 
 
 def allows(stated: Iterable[DateSpan], date: DateSpan, *, figure: bool = True) -> bool:
@@ -168,8 +172,11 @@ def uncovered(claim: ClauseClaim, statement: SourceStatement, around: str, *, le
         claim_words().same,
     )
     foreign = not same_language(claim, statement)
-    words = [word for word in words if word in same] if foreign else words
+    words = [word for word in words if word in same and not word.isdecimal()] if foreign else words
     missing = [word for word in words if not (has_word(around, word) or _spread(around, word))]
+    if foreign and least:
+        few = len(words) - len(missing) < max(_LEAST_FOREIGN * len(words), min(_FEWEST_FOREIGN, 2 - len(claim.names)))
+        return ["not in the source"] if few else []
     there = sum(map(len, words)) - sum(map(len, missing))
     other = sum(len(word) for word in missing if has_word(statement.beside, word))
     if foreign:
@@ -218,12 +225,12 @@ def strangers(claim: ClauseClaim, statement: SourceStatement, window: tuple[int,
 def _other_thing(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
     subject, text = subject_of(claim), statement.text[slice(*window)]
     for name in claim.names:
-        if name.party or name.text != subject or named_in(text, name, statement):
+        if name.text != subject or named_in(text, name, statement):
             continue
         for other in statement.names:
             leads = window[0] <= other.start < window[1] and _LEAD_IN.fullmatch(_before(statement, other))
             alike = name.ids & other.ids or name.text in other.text or other.text in name.text
-            if leads and other.group == name.group and not alike:
+            if leads and not alike and (other.group == name.group or (name.text + other.text).isascii()):
                 return [f"name {name.text}"]
     return []
 
@@ -234,7 +241,8 @@ def _other_actor(claim: ClauseClaim, statement: SourceStatement, window: tuple[i
         return []
     leading = [
         other
-        for other in statement.parties
+        for other in statement.names
+        if other.party and (parties[0].text.isascii() or not other.text.isascii())
         if other.start < window[1] and _LEAD_IN.fullmatch(_before(statement, other))
     ]
     own = [other for other in leading if window[0] <= other.start]

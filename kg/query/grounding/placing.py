@@ -24,6 +24,7 @@ from kg.query.grounding.claims import (
     run_of,
     strangers,
     stretch,
+    subject_of,
     turned,
     uncovered,
     words_of,
@@ -71,7 +72,9 @@ def with_figures(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
         out += least
     whole = f"{statement.context} {statement.house} {statement.subject} {statement.text}"
     out += [] if "words" in claim.inherited else uncovered(claim, statement, whole, least=0)
-    out += [f"name {name.text}" for name in claim.names if not named_in(whole, name, statement)]
+    subject = subject_of(claim)
+    names = [name for name in claim.names if name.group != "thing" or name.text == subject]
+    out += [f"name {name.text}" for name in names if not named_in(whole, name, statement)]
     out += [f"date {date.period}" for date in claim.dates if not has_date(statement, date)]
     out += foreign_letters(claim, whole)
     return list(dict.fromkeys([*out, *turned(claim, statement)]))
@@ -211,7 +214,7 @@ def _of_rival(
     claim: ClauseClaim, statement: SourceStatement, figure: FigureSpan, rivals: Sequence[FigureSpan]
 ) -> list[str]:
     """Return a fault where the stretch of another number has all that a clause is about, and that of its own not."""
-    measured = [each for each in statement.figures if each.unit or each.factor != 1]
+    measured = [each for each in statement.figures if each.unit or each.factor != 1] or [figure]
     opening, _ = statement.clause_at(measured[0].start)
     strict = f"{statement.context} {statement.subject} {statement.text[:opening]} {_own(statement, figure)}"
     words = [word for word in claim.words if has_word(statement.text, word)] if "words" not in claim.inherited else []
@@ -239,15 +242,17 @@ def _other_item(claim: ClauseClaim, statement: SourceStatement, figure: FigureSp
     marked = statement.text.rfind("分别", 0, run[0].start) if len(run) > 1 else -1
     if marked < 0:
         return []
-    position = run.index(figure)
+    position, same = run.index(figure), claim_words().same
     if years := _listed_dates(statement, marked, len(run)):
         wanted = [date.period for date in claim.dates]
         single = [each for each in wanted if each in years]
         return [f"date {single[0]}"] if single and years[position] not in wanted else []
     items = _items_before(statement.text[: statement.text.find("分别")], len(run))
-    shared = [_shared(claim.text, item) for item in items]
+    said = " ".join((claim.text, *(each for word in claim.words if word.isascii() for each in same.get(word, ()))))
+    shared = [_shared(said, item) for item in items]
     best = max(shared, default=0)
-    there = [number for number, count in enumerate(shared) if count == best >= min(_SHORTEST_WORD, len(items[number]))]
+    there = [number for number, item in enumerate(items) if shared[number] == len(item)]
+    there = there or [number for number, count in enumerate(shared) if count == best >= _SHORTEST_WORD]
     return [f"{items[there[0]]} of another number"] if there and position not in there else []
 
 

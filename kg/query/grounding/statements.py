@@ -34,6 +34,7 @@ _PARAGRAPH = re.compile(r"[\n¶]+")
 ABOVE = " ▸ "
 _COLUMNS = 2
 _RULE = re.compile(r"[-: ]*")
+_HEADER = re.compile(r"[\s\-•*#>\d.、()（）]{0,8}[^，。；：,;:|]{2,20}[：:]?")
 _LABEL = re.compile(r"^[\s\-•*#>\d.、]{0,8}([^:,;。，；：|]{1,24})[:：]")
 
 
@@ -196,7 +197,10 @@ def _of_item(item: ContextItem, names: KnownNames) -> Iterator[SourceStatement]:
 
 def _sentences(text: str, above: SourceStatement) -> Iterator[SourceStatement]:
     """Yield the statements of a text, each with what the ones before it in its paragraph are about."""
+    title = above.context
     for paragraph in _paragraphs(without_instructions(text[:_LONGEST])):
+        if _HEADER.fullmatch(paragraph.strip()):
+            above = replace(above, context=f"{title} {folded(paragraph)}")
         label = _LABEL.match(folded(paragraph))
         named = [label[1]] if label else []
         carried: dict[str, str] = {}

@@ -20,6 +20,7 @@ from kg.query.grounding.claims import (
     same_language,
     strangers,
     stretch,
+    subject_of,
     turned,
     uncovered,
 )
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
     from kg.query.grounding.statements import SourceStatement
 
 _OPENING = re.compile(r"(?:[\d.\s,，“]|近日|日前|其中|此前|同时)*")
+_SHORT_NAME = 3  # a name of a thing up to this length may be another word for it
 _ABSENT = "not in the source"
 _READ, _SAME_MEANING = 8, 0.13  # statements that the answer model reads, and what it must give one
 _REACH = 4  # adjoining clauses that one clause may sum up
 _HEDGED = frozenset(("planned", "forecast", "likely", "conditional", "rumoured", "refuted"))
+_TO_COME = re.compile(r"将(?!近)|拟|有望|预计|看好|构想|计划|力争|目标(?!价)")
 _DENIES = re.compile(r"否认|澄清")
 _REALISED = re.compile(r"已(?!披露|进入)|[成完]了|建成|投产|\b(?:has|have|already|completed)\b")
 _HELD = {
@@ -90,6 +93,11 @@ def _of_another(claim: ClauseClaim, statement: SourceStatement) -> bool:
     own -= {name.text[at : at + 2] for name in claim.names for at in range(len(name.text) - 1)}
     nearest = max(statement.clauses, key=lambda span: sum(pair in statement.text[slice(*span)] for pair in own))
     if strangers(claim, statement, nearest):
+        return True
+    whole, subject = f"{statement.context} {statement.text}", subject_of(claim)
+    if any(name.text == subject and not named_in(whole, name, statement) for name in claim.names) and any(
+        name.party for name in statement.names
+    ):
         return True
     around = f"{statement.context} {statement.subject} {statement.text}"
     words = [word for word in claim.words if not has_word(around, word)]
@@ -161,7 +169,7 @@ def _in_window(claim: ClauseClaim, statement: SourceStatement, window: tuple[int
     out = []
     for name in wanted:
         if not named_in(parties if name.party else around, name, statement):
-            known = name.party or has_word(statement.beside, name.text)
+            known = name.group != "thing" or len(name.text) > _SHORT_NAME or has_word(statement.beside, name.text)
             out.append(f"name {name.text}" if known else "not in the source")
     out += foreign_letters(claim, around)
     out += [
@@ -235,8 +243,8 @@ def _held(claim: ClauseClaim, sentence: str, statement: SourceStatement, place: 
     found = _certainty(statement, place)
     if claim.figures and any(date.period.start and date.period.start > statement.day > NO_DAY for date in claim.dates):
         found.add("forecast")  # a number of a time to come
-    if _REALISED.search(claim.text) and not _REALISED.search(statement.text):
-        found |= {name for name in ("planned", "forecast", "likely") if patterns[name].search(statement.text)}
+    if _REALISED.search(claim.text) and _TO_COME.search(statement.text) and not _REALISED.search(statement.text):
+        found.add("planned")
     held = [name for name in sorted(found) if not (both_deny and name == "planned") and not said & _HELD[name]]
     out = [f"stated as certain, the source says {name}" for name in held]
     begin, _ = statement.clause_at(place[0])
