@@ -33,6 +33,7 @@ _LATIN = re.compile(r"[a-z0-9 .-]{4,}")  # NovaLake of NovaLake处理器
 _LEAST = 0.4  # share of a clause's words that its source has
 _FEWEST_FOREIGN = 2
 _LEAST_FOREIGN = 0.6  # of the words that have an equal in the other language
+_WIDE = frozenset(("china", "chinese", "domestic", "global", "world", "sector", "industry"))
 _CLOSE = ".{0,4}"
 _BESIDE = 4  # characters between a date and its number
 
@@ -196,11 +197,14 @@ def subject_of(claim: ClauseClaim) -> str:
 def elsewhere(claim: ClauseClaim, statement: SourceStatement, around: str) -> list[str]:
     """Return a fault where what a clause is about is in other sentences of the item, but not in this one."""
     subject = subject_of(claim)
-    if not subject or not same_language(claim, statement) or has_word(around, subject) or _spread(around, subject):
+    foreign = not same_language(claim, statement) and (subject not in claim_words().same or subject in _WIDE)
+    if not subject or foreign or has_word(around, subject) or _spread(around, subject):
         return []
     named = [name for name in claim.names if name.text == subject]
-    if any(named_in(around, name, statement) for name in named) or subject not in statement.beside:
+    if any(named_in(around, name, statement) for name in named) or not has_word(statement.beside, subject):
         return []
+    if not same_language(claim, statement):
+        return [f"name {subject}"]
     own = any(_LEAD_IN.fullmatch(_before(statement, name)) for name in statement.names)
     return [f"name {subject}"] if own or named else []
 

@@ -134,7 +134,7 @@ def _other_measure(
     """Return a fault where a clause gives a measure the number that its source gives another measure."""
     own = _own(statement, figure)
     for spellings in claim_words().measures:
-        said = any(word in spellings for word in claim.words)
+        said = any(word in spellings or (word.endswith("价") and "价格" in spellings) for word in claim.words)
         if said and not any(word in own for word in spellings):
             others = (each for each in claim_words().measures if each != spellings)
             if any(word in own for other in others for word in other):

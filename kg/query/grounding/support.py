@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from kg.query.grounding.statements import SourceStatement
 
 _OPENING = re.compile(r"(?:[\d.\s,，“]|近日|日前|其中|此前|同时)*")
+_CHARACTER = re.compile(r"[\u3400-\u9fff]")
+_SHARED = 0.2  # of the characters of a reworded clause's words that its source has
 _SHORT_NAME = 3  # a name of a thing up to this length may be another word for it
 _ABSENT = "not in the source"
 _READ, _SAME_MEANING = 8, 0.13  # statements that the answer model reads, and what it must give one
@@ -68,16 +70,16 @@ def best_support(
         if best is None or len(found) < len(best):
             best = found
         reworded += [(cite, statement)] if found == [_ABSENT] and same_language(claim, statement) else []
-    if source := _by_meaning(claim, reworded[:_READ]):
+    if source := _by_meaning(claim, sentence, reworded[:_READ]):
         return [], source
     return best or ["nothing that can be cited"], None
 
 
 def _by_meaning(
-    claim: ClauseClaim, statements: Sequence[tuple[str, SourceStatement]]
+    claim: ClauseClaim, sentence: str, statements: Sequence[tuple[str, SourceStatement]]
 ) -> tuple[str, SourceStatement] | None:
     """Return the statement that says a clause in other words, by the answer model, if there is one."""
-    statements = [(cite, each) for cite, each in statements if not _of_another(claim, each)]
+    statements = [(cite, each) for cite, each in statements if not _of_another(claim, sentence, each)]
     if not statements or not claim.chinese:
         return None
     named = "".join(name.text for name in claim.names) if "names" in claim.inherited else ""
@@ -87,12 +89,18 @@ def _by_meaning(
     return statements[best] if scores[best] >= _SAME_MEANING else None
 
 
-def _of_another(claim: ClauseClaim, statement: SourceStatement) -> bool:
-    """Whether the clause of a statement that is nearest to a claim is about something else, or numbers of it are."""
+def _of_another(claim: ClauseClaim, sentence: str, statement: SourceStatement) -> bool:
+    """Whether what a statement says near to a claim is about something else, is denied or not certain."""
     own = {claim.text[at : at + 2] for at in range(len(claim.text) - 1)}
     own -= {name.text[at : at + 2] for name in claim.names for at in range(len(name.text) - 1)}
     nearest = max(statement.clauses, key=lambda span: sum(pair in statement.text[slice(*span)] for pair in own))
-    if strangers(claim, statement, nearest):
+    if strangers(claim, statement, nearest) or _held(claim, sentence, statement, nearest):
+        return True
+    if denies(claim.text) != denies(statement.text) or opposite(claim, statement.text[slice(*nearest)]):
+        return True
+    known = "".join(name.text for name in claim.names)
+    written = [character for character in _CHARACTER.findall(claim.text) if character not in known]
+    if sum(character in statement.text for character in written) < _SHARED * len(written):
         return True
     whole, subject = f"{statement.context} {statement.text}", subject_of(claim)
     if any(name.text == subject and not named_in(whole, name, statement) for name in claim.names) and any(
