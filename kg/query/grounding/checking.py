@@ -38,7 +38,9 @@ _LISTED = re.compile(r"[、和及与]|以及")
 _MEASURE = re.compile(
     r"[率量额价比数金]$|收入|营收|利润|净利|成本|费用|规模|增速|市值|估值|产能|业绩|毛利|订单|装机|库存|排名|份额|涨幅|跌幅|同比|环比"
 )
-_NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][A-Za-z]{3,}\b|\b[A-Z]+[a-z]*[A-Z][A-Za-z]{2,}\b|^[A-Z][a-z]{4,}(?='s| [A-Z])")
+_NAME = re.compile(
+    r"(?<!^)(?<![.!?] )\b[A-Z][A-Za-z]{3,}\b|\b[A-Z]+[a-z]*[A-Z][A-Za-z]{2,}\b|^[A-Z][a-z]{4,}(?='s| [A-Z])"
+)
 _NO_NAME = re.compile(
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|(?:energy|new|group|technolog|electric|power|holding|securit|second|first|half|quarter|return|north|south|hong|kong)"
 )

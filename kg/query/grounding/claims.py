@@ -176,7 +176,9 @@ def uncovered(claim: ClauseClaim, statement: SourceStatement, around: str, *, le
     words = [word for word in words if word in same and not word.isdecimal()] if foreign else words
     missing = [word for word in words if not (has_word(around, word) or _spread(around, word))]
     if foreign and least:
-        few = len(words) - len(missing) < max(_LEAST_FOREIGN * len(words), min(_FEWEST_FOREIGN, 2 - len(claim.names)))
+        few = len(words) - len(missing) < max(
+            _LEAST_FOREIGN * len(words), _FEWEST_FOREIGN - len(claim.names) - len(claim.figures)
+        )
         return ["not in the source"] if few else []
     there = sum(map(len, words)) - sum(map(len, missing))
     other = sum(len(word) for word in missing if has_word(statement.beside, word))

@@ -71,7 +71,7 @@ def with_figures(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
         least: list[str] = min(wrong, key=len, default=[])
         out += least
     whole = f"{statement.context} {statement.house} {statement.subject} {statement.text}"
-    out += [] if "words" in claim.inherited else uncovered(claim, statement, whole, least=0)
+    out += [] if "words" in claim.inherited else uncovered(claim, statement, f"{whole} {statement.before}", least=0)
     subject = subject_of(claim)
     names = [name for name in claim.names if name.group != "thing" or name.text == subject]
     out += [f"name {name.text}" for name in names if not named_in(whole, name, statement)]
@@ -96,7 +96,8 @@ def _misplaced(claim: ClauseClaim, statement: SourceStatement, figure: FigureSpa
     out = [fault for check in _CHECKS for fault in check(claim, statement, figure, rivals)]
     out += strangers(claim, statement, (statement.clause_at(figure.start)[0], figure.end))
     out += elsewhere(claim, statement, f"{statement.context} {statement.subject} {statement.text}")
-    return out + (opposite(claim, _own(statement, figure)) if len(set(directions(claim.text))) == 1 else [])
+    worded = len(set(directions(claim.text))) == 1 and not figure.signed
+    return out + (opposite(claim, _own(statement, figure)) if worded else [])
 
 
 def _other_words(

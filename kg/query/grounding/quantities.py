@@ -171,7 +171,7 @@ def dates_agree(claimed: DateSpan, source: DateSpan, *, figure: bool) -> bool:
     one, other = claimed.period, source.period
     if (one.start, one.end) == (other.start, other.end) or one in source.years:
         return True
-    if one.start == one.end == other.end:  # at the end of 2024Q4
+    if one.precision is Precision.DAY and one.end == other.end:  # at the end of 2024Q4
         return True
     if (claimed.bare or source.bare) and _season(one) == _season(other) is not None:
         return True

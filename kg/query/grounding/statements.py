@@ -28,6 +28,7 @@ _COMMON = "vrdapcmtuq"  # first letters of tags of verbs, function words, number
 _SHORTEST_NAME, _WHOLE = 2, 3  # a Chinese name of three characters is found inside words too
 NO_DAY = date(2000, 1, 1)  # of an item without a citation
 _MOST_STATEMENTS, _LONGEST = 200, 4000
+_SHORT = 16  # characters of a sentence that goes on with what the one before it says
 _SENTENCE_END = re.compile(r"[。！？!?；;|]+|(?<=[A-Za-z\d%)]{2})\.(?=\s|$)")
 _CLAUSE = re.compile(r"但?(?:(?!但)[^,，:：→、]|(?<!\))、)+")
 _PARAGRAPH = re.compile(r"[\n¶]+")
@@ -111,7 +112,7 @@ class SourceStatement:
 
     `subject` is what it inherits from its label or the sentence before it, `context` its title and headings, `house`
     who publishes it, `beside` the whole item. `modality` and `polarity` are those of the item's facts, "" where they
-    do not agree or there are none. `quote` is the sentence as written, of the citation number `cited` of the item.
+    do not agree or there are none. `before` is the sentence before a short one, whose words it leaves out. `quote` is the sentence as written, of the citation number `cited` of the item.
     """
 
     text: str
@@ -125,6 +126,7 @@ class SourceStatement:
     polarity: str = ""
     quote: str = ""
     cited: int = 0
+    before: str = ""
 
     @cached_property
     def clauses(self) -> tuple[tuple[int, int], ...]:
@@ -204,12 +206,15 @@ def _sentences(text: str, above: SourceStatement) -> Iterator[SourceStatement]:
         label = _LABEL.match(folded(paragraph))
         named = [label[1]] if label else []
         carried: dict[str, str] = {}
+        before = ""
         for part in _SENTENCE_END.split(paragraph):
             sentence = folded(part).strip(" -*•#>")
             if not sentence or claim_words().instructs.search(sentence):
                 continue
             starts = label is not None and not carried and sentence.startswith(label[1])
-            statement = replace(above, text=sentence, quote=part.strip(" -*•#>"))
+            short = before if len(sentence) <= _SHORT else ""
+            statement = replace(above, text=sentence, quote=part.strip(" -*•#>"), before=short)
+            before = sentence
             kept = [value for key, value in carried.items() if key != "thing" or not statement.names]
             statement = replace(statement, subject=" ".join([] if starts else [*named, *kept]))
             yield statement
