@@ -82,7 +82,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, int]]:
         sys.setswitchinterval(_SWITCH_SECONDS)
-        yield {"most_requests": most_open + _QUICK}  # kg/service/connections.py: beyond, they are not even read
+        yield {"most_requests": most_open}  # kg/service/connections.py: beyond, they are not even read
         answering.close()
         kb.close()
 
