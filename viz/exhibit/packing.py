@@ -31,7 +31,6 @@ _EPOCH: Final = date(1970, 1, 1).toordinal()
 _ID_DIGITS: Final = 12  # of a fact's 32: enough to tell a million facts apart
 _MOST_RIVALS: Final = 8
 _MOST_ALIASES: Final = 6
-_MEASURED: Final = "measured"
 _LISTED: Final = "sec:"
 
 
@@ -292,9 +291,3 @@ def _visible(group: Sequence[Fact], day: date) -> Iterator[Fact]:
             yield fact
         elif kept:
             yield fact.with_evidence(kept)
-
-
-def is_measured(fact: Fact, words: Vocabulary) -> bool:
-    """Return whether a fact is a figure or a remark rather than a link between entities."""
-    relation = words.relations.get(fact.relation)
-    return relation is not None and relation.family == _MEASURED and fact.relation != "rates"

@@ -3,6 +3,10 @@
 export interface Relation {
   name: string;
   family: "structure" | "chain" | "causal" | "measured";
+  /** what the code asks for instead of a name: see kg/relations.yaml */
+  role: string;
+  /** whether it is listed among the events of an entity */
+  timeline: boolean;
   symmetric: boolean;
   half_life: number;
   weight: number;
@@ -147,7 +151,7 @@ const MODALITIES: Record<string, string> = {
   a: "asserted", p: "planned", f: "forecast", c: "conditional", r: "rumoured",
 };
 const UNKNOWN: Relation = {
-  name: "", family: "structure", symmetric: false, half_life: 365, weight: 0.1, cut: 1, weak: 1, places: [], wording: ["", ""], inverse: ["", ""],
+  name: "", family: "structure", role: "untyped", timeline: false, symmetric: false, half_life: 365, weight: 0.1, cut: 1, weak: 1, places: [], wording: ["", ""], inverse: ["", ""],
 };
 
 /** A fact as of a day: its visible evidence, and whether a later fact has closed it by then. */

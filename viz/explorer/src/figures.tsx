@@ -17,7 +17,7 @@ const CHARTED = 60;
 
 export function figuresOf(entity: Entity, sight: Sight): Seen[] {
   return records.seen(entity.id, sight.asOf).filter(({ fact, first, evidence }) => {
-    if (fact.relation.name !== "reports" || !fact.value || fact.negated) return false;
+    if (fact.relation.role !== "figure" || !fact.value || fact.negated) return false;
     if (sight.modalities.size && !sight.modalities.has(fact.modality)) return false;
     if (sight.speakers.size && !evidence.some((item) => sight.speakers.has(item.doc.publisher))) return false;
     return inPeriod(fact, first, sight);

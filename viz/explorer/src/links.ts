@@ -202,7 +202,7 @@ export function rivals(records: Records, seen: Seen, asOf: number): Seen[] {
     const against = fact && see(fact, asOf);
     if (!against || against.closedBy) continue;
     // A house that gives a new number has revised its old one.
-    if (fact.relation.name === "reports" && sharesSpeaker(seen, against)) continue;
+    if (fact.relation.role === "figure" && sharesSpeaker(seen, against)) continue;
     found.push(against);
   }
   return found;

@@ -231,13 +231,8 @@ export function LinkTable({ entity, links, sight }: { entity: Entity; links: Lin
   return <DataTable name={`${entity.name} ${t("profile")}`} rows={links} columns={columns} />;
 }
 
-const EVENTS = new Set([
-  "undergoes", "rates", "acquires", "raises_stake_in", "cuts_stake_in", "invests_in", "founds", "funds", "merges_with", "issues_to",
-  "pledges_to", "transfers_to", "buys_assets_from", "disputes_with", "comments_on", "partners_with",
-]);
-
 function Events({ entity, sight }: { entity: Entity; sight: Sight }) {
-  const events = records.seen(entity.id, sight.asOf).filter(({ fact, confidence }) => EVENTS.has(fact.relation.name) && confidence >= (sight.certainty ?? fact.relation.cut));
+  const events = records.seen(entity.id, sight.asOf).filter(({ fact, confidence }) => fact.relation.timeline && confidence >= (sight.certainty ?? fact.relation.cut));
   events.sort((one, two) => two.first - one.first || (one.fact.id < two.fact.id ? -1 : 1));
   if (!events.length) return <p class="faint">{t("no_events", { day: iso(sight.asOf) })}</p>;
   return (
