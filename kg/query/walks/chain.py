@@ -32,6 +32,7 @@ _COMPANIES = 8  # companies shown on one stage
 _OF_TOPIC = 30  # companies shown on the topic itself
 _MOST_MAKERS = 60  # strongest makers looked at, of one entity
 _DEEPEST = 4
+_GENERAL = 6  # what goes into more things, or is made of more, is no link of one chain
 _MEMBERSHIP = 0.8  # weight of 「甲产业链包括乙」 beside 「甲产业链的上游为乙」, which says more
 _INPUTS = re.compile(r"(?:设备|材料|辅材|化学品|耗材|零部件)$")  # trades and things that others make things with
 _SEVERAL = re.compile(r"[&＆+/、]|公司$")  # a name of several things, or of those who make them
@@ -132,12 +133,14 @@ def _walk(
 ) -> tuple[dict[int, int], list[Step]]:
     """Return how many flows away from the start each stage is that is not known yet, and the flows.
 
-    What may mean several things (铜箔) ends a chain, and so does a trade that the goods go into: 铝 → 光伏 → 逆变器.
+    What may mean several things (铜箔) ends a chain, a trade that the goods go into (铝 → 光伏 → 逆变器), and what goes
+    into, or is made of, many things unless it is a kind of the topic: what 固态电池 is made of is no part of 储能.
     """
     head = session.topics.head
     levels: dict[int, int] = {}
     steps: list[Step] = []
     frontier = sorted(start)
+    own = [session.name(session.id_of(row)) for row in frontier]
     for level in range(1, depth + 1):
         ends = [
             (step, head(step.source if direction == "in" else step.target))
@@ -148,13 +151,17 @@ def _walk(
         steps += [step for step, _ in found]
         fresh = sorted({end for _, end in found} - set(levels) - set(known))
         levels |= dict.fromkeys(fresh, level)
-        frontier = [row for row in fresh if _leads_on(session, row, direction)]
+        frontier = [row for row in fresh if _leads_on(session, row, direction, own)]
     return levels, steps
 
 
-def _leads_on(session: QuerySession, row: int, direction: Direction) -> bool:
-    is_trade = direction == "out" and session.graph.kinds[row] == Kind.INDUSTRY
-    return not is_trade and not is_undecided(session.name(session.id_of(row)))
+def _leads_on(session: QuerySession, row: int, direction: Direction, own: Sequence[str]) -> bool:
+    name = session.name(session.id_of(row))
+    if is_undecided(name) or (direction == "out" and session.graph.kinds[row] == Kind.INDUSTRY):
+        return False
+    back: Direction = "out" if direction == "in" else "in"
+    others = {(step.source, step.target) for step in _expand(session, [row], _FLOW, back)}
+    return len(others) <= _GENERAL or any(name.endswith(each) for each in own)
 
 
 def _contradicted(session: QuerySession, steps: list[Step]) -> list[Step]:
