@@ -3,7 +3,8 @@
 What a sentence states comes first. What it states of the opposite move is turned round, marked as such, and serves only
 where nothing is stated of this one. Then roles, as facts of the chain state them: makers and holders of X gain with its
 price and demand and lose with a supply that is not theirs, buyers pay, what can replace X gains with its price. A
-burden (成本, 费用, 减值) turns the sign. Last, one stated effect is followed to the makers of what it reaches.
+burden (成本, 费用, 减值) turns the sign. Then one stated effect is followed to the makers of what it reaches. Last stands
+whom only weak facts name, marked; where a role agrees they are sure, where it disagrees neither is shown.
 Each party is shown once, with the basis and the reason; where views differ the latest leads, the others are kept.
 """
 
@@ -20,7 +21,7 @@ from kg.model import Kind, Modality, Polarity
 from kg.query.answers import Party
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kg.model import Entity, Fact
     from kg.query.session import QuerySession
@@ -34,9 +35,10 @@ _CITED = 2
 _EACH = 60  # facts of one role that are looked through
 _BURDENS = (
     *("成本", "费用", "费用率", "库存", "亏损", "不良率", "不良贷款率", "负债率", "折旧", "减值", "减值损失"),
-    *("利差损", "支出", "负担", "汇兑损失", "压力"),
+    *("利差损", "跌价", "支出", "负担", "汇兑损失", "压力"),
 )
 _GAINS = (
+    *("盈利空间", "利润空间", "毛利空间", "盈利水平", "毛利水平", "经济效益"),
     *("需求", "销量", "收入", "毛利率", "净利率", "利润", "盈利", "盈利能力", "毛利", "价格", "景气度", "市占率"),
     *("估值", "渗透率", "订单", "出货量", "装机量", "净息差", "销售额", "市场规模", "业绩", "价值量", "加工费", "roe"),
     *(
@@ -103,38 +105,53 @@ def parties_of(session: QuerySession, factor: Mapping[Entity, str], direction: i
             facts count only where their sentence or title names the scope.
         direction: +1 where the factor rises or happens, −1 where it falls or is called off.
     """
-    facts = _effects(session, {entity.id: scope for entity, scope in factor.items()})
+    scopes = {entity.id: scope for entity, scope in factor.items()}
     about = {end for entity in factor for end in (entity.about, entity.id) if end}
     own = {member for end in about for member in session.topics.ids(end)}
-    views = [view for fact in facts for view in _views(session, fact, direction) if view.party not in own]
-    found: dict[str, Party] = {}
-    for party, each in _by_party(views).items():
-        entity = session.known(party)
-        if entity and entity.kind in PARTIES:
-            found[party] = _stated(session, entity, each)
+    facts, weak = _effects(session, scopes), _effects(session, scopes, weak=True)
+    found = {party.entity.id: party for party in _parties(session, facts, direction, own)}
     for role_party in (*_by_role(session, factor, direction, found), *_onward(session, facts, direction, found)):
         found.setdefault(role_party.entity.id, role_party)
+    for party in _parties(session, weak, direction, own):
+        known = found.get(party.entity.id)
+        if party.basis != "stated" or (known and known.basis != "inferred"):
+            continue
+        if known and known.sign != party.sign:
+            del found[party.entity.id]
+        else:
+            found[party.entity.id] = replace(party, weak=known is None)
     return sorted(found.values(), key=_order)
 
 
-def _order(party: Party) -> tuple[int, bool, int, float, str]:
+def _parties(session: QuerySession, facts: Iterable[Fact], direction: int, own: Collection[str]) -> Iterator[Party]:
+    views = [view for fact in facts for view in _views(session, fact, direction) if view.party not in own]
+    for party, each in _by_party(views).items():
+        entity = session.known(party)
+        if entity and entity.kind in PARTIES:
+            yield _stated(session, entity, each)
+
+
+def _order(party: Party) -> tuple[bool, int, bool, int, float, str]:
     basis = ("stated", "mirrored", "inferred").index(party.basis)
     support = sum(fact.witnesses * fact.confidence for fact in party.facts)
-    return basis, party.entity.kind != Kind.COMPANY, -party.sign, -support, party.entity.id
+    return party.weak, basis, party.entity.kind != Kind.COMPANY, -party.sign, -support, party.entity.id
 
 
 # ── stated ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _effects(session: QuerySession, factor: Mapping[str, str]) -> list[Fact]:
-    """Return the sure facts of what a factor moves that state both directions, within its scope."""
+def _effects(session: QuerySession, factor: Mapping[str, str], *, weak: bool = False) -> list[Fact]:
+    """Return the sure facts, or the `weak` ones alone, of what a factor moves that state both directions."""
     causal = session.words.of_family("causal")
     found = [
         fact for each in sorted(factor) for name in causal for fact in session.view.facts(subject=each, relation=name)
     ]
     live = [fact for fact in found if not fact.superseded_by and fact.polarity is Polarity.POSITIVE and fact.sign]
-    sure = [fact for fact in session.confident(live) if fact.modality not in _UNSURE]
-    return [fact for fact in sure if _in_scope(session, fact, factor[fact.subject])]
+    sure = session.confident(live)
+    if weak:
+        sure = [fact for fact in session.confident(live, weak=True) if fact not in sure]
+    said = [fact for fact in sure if fact.modality not in _UNSURE]
+    return [fact for fact in said if _in_scope(session, fact, factor[fact.subject])]
 
 
 def _in_scope(session: QuerySession, fact: Fact, scope: str) -> bool:

@@ -143,7 +143,7 @@ def _answer(view: View | QuerySession, name: str, direction: int, hops: int, *, 
     graph = subgraph([node for node in nodes if node.entity.id in tied], drawn)
     own = session.index(topic.id)
     near = exposures(session, [*start, *([] if own is None else [own])]) if forward else ()
-    affected = [Node(party.entity, 0, 1.0, party.sign) for party in parties if party.entity.kind in _LISTED]
+    affected = [Node(party.entity, 0, 1.0, party.sign, weak=party.weak) for party in parties if party.entity.kind in _LISTED]
     counter = tuple(_counter(session, used.values()))
     return ImpactAnswer(topic, direction, forward, paths, tuple(affected), counter, graph, near, tuple(parties))
 
