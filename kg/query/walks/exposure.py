@@ -3,8 +3,8 @@
 What a sentence states comes first. What it states of the opposite move is turned round, marked as such, and serves only
 where nothing is stated of this one. Then roles, as facts of the chain state them: makers and holders of X gain with its
 price and demand and lose with a supply that is not theirs, buyers pay, what can replace X gains with its price. A
-burden (成本, 费用, 减值) turns the sign. Then one stated effect is followed to the makers of what it reaches. Last stands
-whom only weak facts name, marked; where a role agrees they are sure, where it disagrees neither is shown.
+burden (成本, 费用, 减值) turns the sign. Then one stated effect is followed to the makers of what it reaches. Last
+stands whom only weak facts name, marked; where a role agrees they are sure, where it disagrees neither is shown.
 Each party is shown once, with the basis and the reason; where views differ the latest leads, the others are kept.
 """
 
@@ -96,23 +96,24 @@ class _View:
     fact: Fact
 
 
-def parties_of(session: QuerySession, factor: Mapping[Entity, str], direction: int) -> list[Party]:
-    """Return who gains and who pays when a factor moves in `direction`, stated before inferred, each party once.
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """How an entity stands for a factor: it moves by `move`, +1 or −1, and only facts that name the `scope` count."""
 
-    Args:
-        session: on the view that answers.
-        factor: the entities that the factor's name means, narrower and wider kinds included, each with a scope: its
-            facts count only where their sentence or title names the scope.
-        direction: +1 where the factor rises or happens, −1 where it falls or is called off.
-    """
-    scopes = {entity.id: scope for entity, scope in factor.items()}
+    move: int
+    scope: str = ""
+
+
+def parties_of(session: QuerySession, factor: Mapping[Entity, Sense]) -> list[Party]:
+    """Return who gains and who pays when the entities that a factor's name means move, stated before inferred."""
+    senses = {entity.id: sense for entity, sense in factor.items()}
     about = {end for entity in factor for end in (entity.about, entity.id) if end}
     own = {member for end in about for member in session.topics.ids(end)}
-    facts, weak = _effects(session, scopes), _effects(session, scopes, weak=True)
-    found = {party.entity.id: party for party in _parties(session, facts, direction, own)}
-    for role_party in (*_by_role(session, factor, direction, found), *_onward(session, facts, direction, found)):
+    facts, weak = _effects(session, senses), _effects(session, senses, weak=True)
+    found = {party.entity.id: party for party in _parties(session, facts, senses, own)}
+    for role_party in (*_by_role(session, factor, found), *_onward(session, facts, senses, found)):
         found.setdefault(role_party.entity.id, role_party)
-    for party in _parties(session, weak, direction, own):
+    for party in _parties(session, weak, senses, own):
         known = found.get(party.entity.id)
         if party.basis != "stated" or (known and known.basis != "inferred"):
             continue
@@ -123,8 +124,12 @@ def parties_of(session: QuerySession, factor: Mapping[Entity, str], direction: i
     return sorted(found.values(), key=_order)
 
 
-def _parties(session: QuerySession, facts: Iterable[Fact], direction: int, own: Collection[str]) -> Iterator[Party]:
-    views = [view for fact in facts for view in _views(session, fact, direction) if view.party not in own]
+def _parties(
+    session: QuerySession, facts: Iterable[Fact], senses: Mapping[str, Sense], own: Collection[str]
+) -> Iterator[Party]:
+    views = [
+        view for fact in facts for view in _views(session, fact, senses[fact.subject].move) if view.party not in own
+    ]
     for party, each in _by_party(views).items():
         entity = session.known(party)
         if entity and entity.kind in PARTIES:
@@ -140,7 +145,7 @@ def _order(party: Party) -> tuple[bool, int, bool, int, float, str]:
 # ── stated ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _effects(session: QuerySession, factor: Mapping[str, str], *, weak: bool = False) -> list[Fact]:
+def _effects(session: QuerySession, factor: Mapping[str, Sense], *, weak: bool = False) -> list[Fact]:
     """Return the sure facts, or the `weak` ones alone, of what a factor moves that state both directions."""
     causal = session.words.of_family("causal")
     found = [
@@ -151,7 +156,7 @@ def _effects(session: QuerySession, factor: Mapping[str, str], *, weak: bool = F
     if weak:
         sure = [fact for fact in session.confident(live, weak=True) if fact not in sure]
     said = [fact for fact in sure if fact.modality not in _UNSURE]
-    return [fact for fact in said if _in_scope(session, fact, factor[fact.subject])]
+    return [fact for fact in said if _in_scope(session, fact, factor[fact.subject].scope)]
 
 
 def _in_scope(session: QuerySession, fact: Fact, scope: str) -> bool:
@@ -224,17 +229,15 @@ class _Role:
     fact: Fact
 
 
-def _by_role(
-    session: QuerySession, factor: Iterable[Entity], direction: int, known: Mapping[str, Party]
-) -> Iterator[Party]:
+def _by_role(session: QuerySession, factor: Mapping[Entity, Sense], known: Mapping[str, Party]) -> Iterator[Party]:
     """Yield the makers, holders, buyers and substitutes of what the factor is a measure of."""
-    for entity in factor:
+    for entity, sense in factor.items():
         measure = "价格" if entity.kind in _THINGS else _measure(session, entity)
         thing = entity if entity.kind in _THINGS else session.known(entity.about) if measure else None
         if thing is None or thing.kind not in _THINGS:
             continue
         signs = _MEASURES[measure]
-        yield from _of_roles(session, thing, {role: sign * direction for role, sign in signs.items()}, known)
+        yield from _of_roles(session, thing, {role: sign * sense.move for role, sign in signs.items()}, known)
 
 
 def _measure(session: QuerySession, entity: Entity) -> str:
@@ -312,7 +315,7 @@ def _firm(session: QuerySession, facts: Iterable[Fact]) -> list[Fact]:
 
 
 def _onward(
-    session: QuerySession, facts: Sequence[Fact], direction: int, known: Mapping[str, Party]
+    session: QuerySession, facts: Sequence[Fact], senses: Mapping[str, Sense], known: Mapping[str, Party]
 ) -> Iterator[Party]:
     """Yield whom a stated effect reaches: makers of what moves, gains or pays, and those a sentence says it touches.
 
@@ -322,6 +325,7 @@ def _onward(
     found: dict[str, list[Party]] = defaultdict(list)
     near = {item.document for fact in facts for item in fact.evidence}
     for fact in facts:
+        direction = senses[fact.subject].move
         for thing, sign, via in _reached(session, fact, direction):
             signs = {role: value * sign for role, value in _MEASURES[via].items() if role in {"maker", "holder"}}
             why = word("exposure.through", session.lang, cause=session.name(fact.object))
@@ -344,7 +348,7 @@ def _stated_on(session: QuerySession, fact: Fact, direction: int, why: str) -> I
     effect = _SIGN.get(fact.qualifier("effect_direction"), 0)
     if cause != direction or not effect:
         return
-    views = [view for each in _effects(session, {target.id: ""}) for view in _views(session, each, effect)]
+    views = [view for each in _effects(session, {target.id: Sense(effect)}) for view in _views(session, each, effect)]
     for party, each in _by_party([view for view in views if view.direct]).items():
         entity = session.known(party)
         if entity and entity.kind == Kind.COMPANY:
