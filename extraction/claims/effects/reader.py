@@ -45,7 +45,8 @@ _RISKS = 3  # 预期 in one sentence: a list of risks
 _CLAUSE = re.compile(r"[^，；。！？：]*[，；。！？：]?")
 _ITEM = re.compile(r"[^、]+、?")
 _THANKS = re.compile("受益于|得益于|受损于")
-_ASIDE = re.compile(r"[^（]*（[^（）]{8,}）、")  # an item of a list that a remark of its own explains
+# an item of a list of happenings that a remark of its own explains
+_ASIDE = re.compile(rf"[^（]*（[^（）]*(?:预期|可能|若|{LEAD}|影响|冲击)[^（）]*）、")
 _LISTED = re.compile("[^，；。：]{0,6}?(?:如|例如|包括|相关(?:公司|标的|企业)(?:有|为|包括)?|建议关注|受益标的)")
 _HITS = frozenset({"影响", "冲击", "制约"})  # bad for a party, but no way in which a burden moves
 _CELL = re.compile(r"[^|]+")
