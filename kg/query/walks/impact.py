@@ -156,9 +156,9 @@ def _answer(view: View | QuerySession, name: str, direction: int, hops: int, *, 
 
 
 def _of_both_signs(parties: Sequence[Party]) -> list[Party]:
-    """Return the first parties of each sign, in their order: many makers hide no buyer."""
-    kept = {id(party) for sign in (1, -1) for party in [each for each in parties if each.sign == sign][:_AFFECTED]}
-    return [party for party in parties if id(party) in kept]
+    """Return the first parties of each sign, in their order, and whom sentences name: many makers hide no buyer."""
+    first = {id(party) for sign in (1, -1) for party in [each for each in parties if each.sign == sign][:_AFFECTED]}
+    return [party for party in parties if id(party) in first or party.basis != "inferred"]
 
 
 def _holds(path: Path, walk: _Walk, direction: int, *, forward: bool) -> bool:
