@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from kg.messages.words import word
 from kg.model import Kind, Modality, Polarity
 from kg.query.answers import Party
+from kg.query.resolve import degree_of, spellings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -57,6 +58,10 @@ _GAINS = (
         "排产",
     ),
 )
+_MEASURED = re.compile(f"(?:{'|'.join(sorted({*_BURDENS, *_GAINS}, key=lambda name: (-len(name), name)))})$")
+_WHOSE = re.compile("^(?:中国|国内|我国|全球|上市|头部|龙头|相关|上游|中游|下游|部分|主要)+")
+_FIRMS = re.compile("(?:企业|公司|厂商|板块|行业|股)$")
+_KNOWN = 3  # facts of a trade that a measure may be of
 # A list of shares that rose and fell, or that funds hold, says who is counted to a trade, not who makes its goods.
 _MOVERS = re.compile(r"[涨跌]幅|[增减超低]配|重仓|持仓|[（(][+＋-]?\s?\d+(?:\.\d+)?\s?%|(?:上涨|下跌)\s?[+-]?\d")
 _PRICES = ("价格", "均价", "报价")
@@ -178,8 +183,23 @@ def _views(session: QuerySession, fact: Fact, direction: int) -> Iterator[_View]
         yield _View(target.id, sign, direct, fact)
     elif _passed_on(session, fact, target):
         return
-    elif target.kind == Kind.INDICATOR and target.about and (value := indicator_polarity(target.id)):
-        yield _View(target.about, sign * value, direct, fact)
+    elif target.kind == Kind.INDICATOR and (value := indicator_polarity(target.id)):
+        owner = target.about or _owner(session, target.name)
+        if owner:
+            yield _View(owner, sign * value, direct, fact)
+
+
+def _owner(session: QuerySession, name: str) -> str:
+    """Return the trade or listed company that a measure without an owner speaks of: 头部房企融资成本 is of 房地产."""
+    measured = _MEASURED.sub("", name)
+    plain = _WHOSE.sub("", measured)
+    firms = _FIRMS.search(plain) is not None
+    for spelling in (spelled for each in (plain, _FIRMS.sub("", plain)) for spelled in spellings(each)):
+        for each in session.view.named(spelling):
+            trade = each.kind == Kind.INDUSTRY or bool(each.codes) or (firms and each.kind == Kind.PRODUCT)
+            if trade and measured != name and degree_of(session, each) >= _KNOWN:
+                return each.id
+    return ""
 
 
 def _passed_on(session: QuerySession, fact: Fact, target: Entity) -> bool:
