@@ -18,12 +18,14 @@ _BY = re.compile(
 )
 _BECAUSE = re.compile(
     r"(?:主要?|正)?(?:是|系)?(?:由于|因为|源于|缘于|得益于|受益于|归因于|(?<![原成起基诱])因(?![此而素子应地])|原因(?:在于|[是为]))"
-    r"|\b(?:because(?: of)?|due to|owing to|as a result of|on the back of|thanks to|(?:driven|caused|pushed up|dragged down|hurt) by)\b"
+    r"|\b(?:because(?: of)?|due to|owing to|as a result of|on the back of|thanks to"
+    r"|(?:driven|caused|pushed up|dragged down|hurt) by)\b"
 )
 _THEN = re.compile(
-    r"导致|致使|引发|引起|造成|带动|推动|推高|推升|拉动|提振|促使|促进|使得?|令|让|带来|催生|刺激|压制|拖累|抑制|压低|加剧|加速|缓解|减轻|降低"
-    r"|增厚|支撑|打压|削弱|抬高|从而|因此|因而|所以|进而|(?:格局|背景|影响|压力|预期|带动|推动|驱动)下|后(?=[，,])|→"
-    r"|\b(?:led to|leads? to|cause[ds]?|drove|drives?|push(?:ed|es)? up|boost(?:ed|s)?|lift(?:ed|s)?|made|makes|eased|triggered|resulted in|weighed on|dragged|forced|prompted)\b"
+    r"导致|致使|引发|引起|造成|带动|推动|推高|推升|拉动|提振|促使|促进|使得?|令|让|带来|催生|刺激|压制|拖累|抑制|压低|加剧|加速"
+    r"|缓解|减轻|降低|增厚|支撑|打压|削弱|抬高|从而|因此|因而|所以|进而|(?:格局|背景|影响|压力|预期|带动|推动|驱动)下|后(?=[，,])|→"
+    r"|\b(?:led to|leads? to|cause[ds]?|drove|drives?|push(?:ed|es)? up|boost(?:ed|s)?|lift(?:ed|s)?|made"
+    r"|makes|eased|triggered|resulted in|weighed on|dragged|forced|prompted)\b"
 )
 _CLAUSE = re.compile(r"[^，,;。:：]+")
 _NO_TERM = re.compile(r"[\d.%+\-\s()（）“”、的了]+")

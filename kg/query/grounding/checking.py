@@ -41,6 +41,7 @@ _MEASURE = re.compile(
 _NAME = re.compile(
     r"(?<!^)(?<![.!?] )\b[A-Z][A-Za-z]{3,}\b|\b[A-Z]+[a-z]*[A-Z][A-Za-z]{2,}\b|^[A-Z][a-z]{4,}(?='s| [A-Z])"
 )
+_LETTER = re.compile(r"[A-Za-z]")
 _NO_NAME = re.compile(
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|(?:energy|new|group|technolog|electric|power|holding|securit|second|first|half|quarter|return|north|south|hong|kong)"
 )
@@ -118,7 +119,7 @@ class SentenceCheck:
                 continue
             wrong += found
             sources += [source] if source else []
-        wrong += [] if _CHINESE.search(sentence) else self._unknown_names(sentence, [each for _, each in cited])
+        wrong += [] if _is_chinese(sentence) else self._unknown_names(sentence, [each for _, each in cited])
         wrong += ["cause and effect"] if exchanged(plain, [each for _, each in cited]) else []
         checkable = any(
             claim.figures or claim.names or (claim.words if claim.chinese else claim_words().same.keys() & claim.words)
@@ -132,7 +133,7 @@ class SentenceCheck:
 
     def _claims(self, sentence: str, plain: str, day: date) -> Iterator[ClauseClaim]:
         """Yield the clauses that claim something; each takes over what the one before it is about."""
-        chinese = bool(_CHINESE.search(sentence))
+        chinese = _is_chinese(sentence)
         names: tuple[FoundName, ...] = ()
         dates: tuple[DateSpan, ...] = ()
         words: tuple[str, ...] = ()
@@ -206,6 +207,11 @@ def _each_of(clause: str, names: KnownNames, day: date) -> list[str]:
 def _has_own_subject(clause: str, word: str) -> bool:
     """Whether a clause begins with something that is no measure: 口岸进口1185万吨, not 毛利率提升."""
     return clause.startswith(word) and not _MEASURE.search(word) and rjieba.tag(word)[0][1][0] == "n"
+
+
+def _is_chinese(sentence: str) -> bool:
+    """Whether a sentence is Chinese; an English one may have Chinese names."""
+    return 2 * len(_CHINESE.findall(sentence)) >= len(_LETTER.findall(sentence))
 
 
 def _is_capital(name: str, sentence: str) -> bool:

@@ -112,7 +112,8 @@ class SourceStatement:
 
     `subject` is what it inherits from its label or the sentence before it, `context` its title and headings, `house`
     who publishes it, `beside` the whole item. `modality` and `polarity` are those of the item's facts, "" where they
-    do not agree or there are none. `before` is the sentence before a short one, whose words it leaves out. `quote` is the sentence as written, of the citation number `cited` of the item.
+    do not agree or there are none. `before` is the sentence before a short one, whose words it leaves out. `quote` is
+    the sentence as written, of the citation number `cited` of the item.
     """
 
     text: str

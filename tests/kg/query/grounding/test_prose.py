@@ -51,6 +51,34 @@ def test_what_the_source_does_not_say_is_refused(sentence: str, source: str, fau
     assert any(each.startswith(fault) for each in faults(sentence, [item(source)], NAMES))
 
 
+@pytest.mark.parametrize(
+    ("sentence", "source"),
+    [
+        ("电池片成本下降是因为硅料价格下跌。", "硅料价格下跌导致电池片成本下降"),
+        ("通威股份和隆基绿能2023年毛利率分别为25%和18.3%。", "2023年通威股份毛利率25%，隆基绿能毛利率18.3%"),
+        ("通威股份2023年由亏转盈。", "通威股份2023年成功扭亏"),
+        ("The gross margin of 隆基绿能 was 18.3% in 2023.", "隆基绿能2023年毛利率为18.3%"),
+    ],
+)
+def test_other_words_for_what_the_source_says_are_kept(sentence: str, source: str):
+    assert faults(sentence, [item(source)], NAMES) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "source", "fault"),
+    [
+        ("电池片成本下降导致硅料价格下跌。", "硅料价格下跌导致电池片成本下降", "cause and effect"),
+        ("电池片成本下降引发硅料价格下跌。", "硅料价格下跌，电池片成本下降", "cause and effect"),
+        ("通威股份2023年毛利率为18.3%。", "2023年通威股份毛利率25%，隆基绿能毛利率18.3%", "name 通威股份"),
+        ("通威股份已经投产硅料项目。", "通威股份将投产硅料项目", "stated as certain"),
+        ("毛利率从18.3%升至25%。", "毛利率由25%变为18.3%", "from and to"),
+        ("Ganfeng's gross margin was 18.3%.", "隆基绿能毛利率为18.3%", "name ganfeng"),
+    ],
+)
+def test_roles_that_are_exchanged_are_refused(sentence: str, source: str, fault: str):
+    assert any(each.startswith(fault) for each in faults(sentence, [item(source)], NAMES))
+
+
 def test_certainty_and_denial_follow_the_source():
     for modality, hedged in (
         (Modality.PLANNED, "通威股份计划生产硅料。"),
