@@ -15,7 +15,7 @@ import rjieba
 from kg.query.answers import ContextItem
 from kg.query.ask.lexicon import lexicon
 from kg.query.grounding.causes import exchanged
-from kg.query.grounding.claims import ClauseClaim, denies, has_word, words_of
+from kg.query.grounding.claims import ClauseClaim, denies, words_of
 from kg.query.grounding.quantities import dates_of, figures_of, folded
 from kg.query.grounding.statements import NO_DAY, KnownNames, statements
 from kg.query.grounding.support import best_support
@@ -38,13 +38,7 @@ _LISTED = re.compile(r"[、和及与]|以及")
 _MEASURE = re.compile(
     r"[率量额价比数金]$|收入|营收|利润|净利|成本|费用|规模|增速|市值|估值|产能|业绩|毛利|订单|装机|库存|排名|份额|涨幅|跌幅|同比|环比"
 )
-_NAME = re.compile(
-    r"(?<!^)(?<![.!?] )\b[A-Z][A-Za-z]{3,}\b|\b[A-Z]+[a-z]*[A-Z][A-Za-z]{2,}\b|^[A-Z][a-z]{4,}(?='s| [A-Z])"
-)
 _LETTER = re.compile(r"[A-Za-z]")
-_NO_NAME = re.compile(
-    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|(?:energy|new|group|technolog|electric|power|holding|securit|second|first|half|quarter|return|north|south|hong|kong)"
-)
 _SHORTEST = 2
 
 
@@ -119,7 +113,6 @@ class SentenceCheck:
                 continue
             wrong += found
             sources += [source] if source else []
-        wrong += [] if _is_chinese(sentence) else self._unknown_names(sentence, [each for _, each in cited])
         wrong += ["cause and effect"] if exchanged(plain, [each for _, each in cited]) else []
         checkable = any(
             claim.figures or claim.names or (claim.words if claim.chinese else claim_words().same.keys() & claim.words)
@@ -153,17 +146,6 @@ class SentenceCheck:
                 names, dates = (), ()
             names, dates, words = own_names or names, own_dates or dates, own_words or words
             yield ClauseClaim(clause, plain[:end], names, dates, figures, words, inherited, chinese)
-
-    def _unknown_names(self, sentence: str, cited: Sequence[SourceStatement]) -> list[str]:
-        """Return the English names that no source has, neither translated nor as it sounds: Ganfeng is 赣锋."""
-        from pypinyin import lazy_pinyin  # noqa: PLC0415 -- takes 0.2 s, which Chinese sentences do not need
-
-        whole = " ".join(f"{each.house} {each.context} {each.subject} {each.text}" for each in cited)
-        sounds = "".join(lazy_pinyin("".join(_CHINESE.findall(whole))))
-        known = " ".join(name.text for name in self._names.within(sentence.lower()))
-        names = [each.lower() for each in _NAME.findall(sentence)]
-        found = [each for each in names if not has_word(whole, each) and each not in sounds and each not in known]
-        return [f"name {each}" for each in found if not claim_words().english.search(each) and not _NO_NAME.match(each)]
 
     def _absent(self, plain: str, everything: Sequence[tuple[str, SourceStatement]], day: date) -> list[str]:
         """Return the figures of a sentence on something absent that neither question nor material has."""
