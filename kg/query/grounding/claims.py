@@ -176,6 +176,8 @@ def uncovered(claim: ClauseClaim, statement: SourceStatement, around: str, *, le
     words = [word for word in words if word in same and not word.isdecimal()] if foreign else words
     missing = [word for word in words if not (has_word(around, word) or _spread(around, word))]
     if foreign and least:
+        whole = f"{around} {statement.text}"
+        missing = [word for word in missing if not has_word(whole, word)]
         few = len(words) - len(missing) < max(
             _LEAST_FOREIGN * len(words), _FEWEST_FOREIGN - len(claim.names) - len(claim.figures)
         )
@@ -192,7 +194,8 @@ def subject_of(claim: ClauseClaim) -> str:
     """Return the first name or word of a clause of its own."""
     names = () if "names" in claim.inherited else tuple(name.text for name in claim.names)
     words = () if "words" in claim.inherited else claim.words
-    terms = [term for term in (*names, *words) if term in claim.text]
+    basis = claim_words().basis
+    terms = [each for each in (*names, *words) if each in claim.text and not any(each in group for group in basis)]
     return min(terms, key=lambda term: (claim.text.index(term), -len(term)), default="")
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from kg.query.grounding.quantities import DateSpan, FigureSpan
     from kg.query.grounding.statements import FoundName, SourceStatement
 
-_ITEM = re.compile(r"[、,，]|和|及|与|以及")
+_ITEM = re.compile(r"[、,，/]|和|及|与|以及")
 _SHORTEST_WORD = 2
 
 

@@ -49,7 +49,7 @@ _REALISED = re.compile(r"已(?!披露|进入)|[成完]了|建成|投产|\b(?:has
 _HELD = {
     "rumoured": frozenset(("rumoured", "refuted")),
     "refuted": frozenset(("rumoured", "refuted")),
-    "conditional": frozenset(("conditional", "refuted")),
+    "conditional": frozenset(("conditional", "forecast", "refuted")),
     "planned": _HEDGED,
     "forecast": _HEDGED,
     "likely": _HEDGED,
@@ -181,7 +181,9 @@ def _in_window(claim: ClauseClaim, statement: SourceStatement, window: tuple[int
             out.append(f"name {name.text}" if known else "not in the source")
     out += foreign_letters(claim, around)
     out += [
-        f"number {claim.text[each.start : each.end]}" for each in claim.figures if not _bare_in(around, claim, each)
+        f"number {claim.text[each.start : each.end]}"
+        for each in claim.figures
+        if not _bare_in(around, claim, each, statement)
     ]
     if claim.words and not any(has_word(text, word) for word in claim.words) and same_language(claim, statement):
         out.append("not in the source")
@@ -206,7 +208,9 @@ def _dated(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, in
     return [f"date {date.period}" for date in claim.dates if not has_date(statement, date)]
 
 
-def _bare_in(text: str, claim: ClauseClaim, figure: FigureSpan) -> bool:
+def _bare_in(text: str, claim: ClauseClaim, figure: FigureSpan, statement: SourceStatement) -> bool:
+    if any(other.factor != 1 and figure.same(other) for other in statement.figures):  # 197200 of 19.72万
+        return True
     digits = claim.text[figure.start : figure.end].strip()
     return re.search(rf"(?<![\d.]){re.escape(digits)}(?![\d]|\.\d)", text) is not None
 
@@ -260,7 +264,8 @@ def _held(claim: ClauseClaim, sentence: str, statement: SourceStatement, place: 
     denied = denies(statement.text[begin:end]) or statement.polarity == Polarity.NEGATIVE
     if denied and not denies(claim.text) and not said & {"refuted"}:
         out.append("affirmed, the source denies it")
-    if denies(claim.text) and not denied and not found & {"rumoured", "refuted"}:
+    corrected = "refuted" in said and patterns["refuted"].search(statement.text)
+    if denies(claim.text) and not denied and not corrected and not found & {"rumoured", "refuted"}:
         out.append("denied, the source affirms it")
     return out
 
