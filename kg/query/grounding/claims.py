@@ -219,7 +219,8 @@ def foreign_letters(claim: ClauseClaim, around: str) -> list[str]:
     if not claim.chinese:
         return []
     blanked = list(claim.text)
-    for span in (*claim.dates, *claim.figures):
+    spans: tuple[DateSpan | FigureSpan, ...] = (*claim.dates, *claim.figures)
+    for span in spans:
         if claim.text[span.start : span.end]:
             blanked[span.start : span.end] = " " * (min(span.end, len(blanked)) - span.start)
     plain = "".join(blanked)
