@@ -202,8 +202,6 @@ def _sentences(text: str, above: SourceStatement) -> Iterator[SourceStatement]:
     """Yield the statements of a text, each with what the ones before it in its paragraph are about."""
     title = above.context
     for paragraph in _paragraphs(without_instructions(text[:_LONGEST])):
-        if _HEADER.fullmatch(paragraph.strip()):
-            above = replace(above, context=f"{title} {folded(paragraph)}")
         label = _LABEL.match(folded(paragraph))
         named = [label[1]] if label else []
         carried: dict[str, str] = {}
@@ -220,6 +218,8 @@ def _sentences(text: str, above: SourceStatement) -> Iterator[SourceStatement]:
             statement = replace(statement, subject=" ".join([] if starts else [*named, *kept]))
             yield statement
             carried |= _carried(statement)
+        if _HEADER.fullmatch(paragraph.strip()):
+            above = replace(above, context=f"{title} {folded(paragraph)}")
 
 
 def _carried(statement: SourceStatement) -> dict[str, str]:
