@@ -75,7 +75,7 @@ class Lender(Protocol):
 def place_of(path: Path) -> tuple[int, int, int]:
     """Return which files are a base: the device and inode of a path, and the inode of the index of its log.
 
-    The file is not opened (kg/store/lock.py says why).
+    The file is not opened (kg/store/lock.py explains why).
 
     Raises:
         StoreMissing: when there is none.
@@ -206,7 +206,7 @@ def make_ready(path: Path, *, create: bool) -> None:
 
 
 def _create(path: Path) -> None:
-    """Create a knowledge base under another name and rename it, so that no reader meets an unfinished one."""
+    """Create a knowledge base under another name and rename it, so that no reader opens an unfinished one."""
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name}.new")
     with writing(path):
