@@ -380,7 +380,7 @@ def _kinds_of(edges: EdgeModel | None, name: str, proposed: Mapping[Kind, float]
 
 
 def _nearest_place(*places: str | None) -> str:
-    """Return the first place that is not None; "" stands for several places."""
+    """Return the first place that is not None; "" means several places."""
     return next((place for place in places if place is not None), "")
 
 
@@ -405,7 +405,7 @@ def _keep_listed(annotated: AnnotatedDocument, used: set[str]) -> AnnotatedDocum
 
 
 def _doubts(document: Document, filing: Filing | None) -> Iterator[Problem]:
-    """Yield what a reader should know of a document: pages read by OCR, a cover that does not say what it should."""
+    """Yield what a reader should know of a document: pages read by OCR, a cover that is incomplete."""
     read = [each for each in document.legibility if each < 1]
     if read:
         mean = sum(read) / len(read)

@@ -66,10 +66,10 @@ class Lender(Protocol):
     path: Path
 
     def reading(self) -> AbstractContextManager[sqlite3.Connection]:
-        """Lend a connection for one call."""
+        """Yield a connection for one call."""
 
     def streaming(self) -> AbstractContextManager[sqlite3.Connection]:
-        """Lend a connection for a stream, during which the caller may make other reads."""
+        """Yield a connection for a stream, during which the caller may make other reads."""
 
 
 def place_of(path: Path) -> tuple[int, int, int]:
@@ -136,14 +136,14 @@ class Connections:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Lend this thread's connection, in a transaction."""
+        """Yield this thread's connection, in a transaction."""
         connection = self.reader()
         with telling(self.path), one_state(connection):
             yield connection
 
     @contextmanager
     def streaming(self) -> Iterator[sqlite3.Connection]:
-        """Lend a new connection, in a transaction that lasts as long as the stream."""
+        """Yield a new connection, in a transaction that lasts as long as the stream."""
         with closing(connect(self.path)) as connection, telling(self.path), one_state(connection):
             yield connection
 
@@ -167,7 +167,7 @@ class PinnedConnection:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Lend the connection."""
+        """Yield the connection."""
         with telling(self.path):
             yield self._connection
 

@@ -1,4 +1,4 @@
-/** The open base: what is loaded, and the reader's filters of it as the address says. */
+/** The open base: what is loaded, and the reader's filters of it from the address. */
 
 import { useEffect, useState } from "preact/hooks";
 import type { Entity, Meta, WirePicture } from "./data";

@@ -1,4 +1,4 @@
-/** The evidence drawer: what supports a link or a figure, word for word, who else says it, and who contradicts it. */
+/** The evidence drawer: what supports a link or a figure, word for word, other sources of it, and what contradicts it. */
 
 import { useState } from "preact/hooks";
 import { asOfDay, entityOf, meta, records, sightOf, source, useLoading } from "./app";
