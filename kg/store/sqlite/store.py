@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from kg.errors import StoreUnusable
 from kg.relations import vocabulary
 from kg.store.lock import writing
 from kg.store.rules.identity_view import JudgedView, Overlay
@@ -134,6 +135,23 @@ class SqliteStore:
         """Yield all violations of the invariants."""
         with self._connections.streaming() as connection:
             yield from sqlite_checks.breaches(connection)
+
+    def become(self, source: SqliteStore) -> None:
+        """Take over all that another base holds at one moment, in one transaction: who reads or serves goes on.
+
+        Raises:
+            StoreLocked: when something writes to this base.
+            StoreUnusable: when the other one is damaged; this one stays as it is.
+        """
+        if any(True for _ in source.breaches()):
+            raise StoreUnusable(source._path, "fails its check; `liantu check` lists the faults")
+        with (
+            writing(self._path),
+            telling(self._path),
+            closing(connect(source._path)) as one,
+            closing(connect(self._path)) as other,
+        ):
+            one.backup(other)
 
     def close(self) -> None:
         """Close the file; the last connection to close checkpoints the -wal file."""
