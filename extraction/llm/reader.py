@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 
     from extraction.llm.prompt import Pack
     from extraction.models.linking import NameLinker
-    from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim, EntityMention
+    from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim, ClaimRow, EntityMention
 
-    ClaimRow = tuple[Claim, AnnotatedSentence]
 
 MODEL_READER = "llm/"  # readers of this kind: llm/MODEL@TEMPLATE
 _LOCAL = "edges@"  # readers whose claims are probabilities
