@@ -80,7 +80,7 @@ def weekly(ctx: click.Context, /, kb: Path, as_of: date | None, report: Path | N
 
 @weekly.command()
 @click.option("--as-of", type=Day(), help="withdraw the latest run on or before this day; default: the latest")
-@click.option("--kb", "here", type=click.Path(path_type=Path), help="knowledge base; may also stand before rollback")
+@click.option("--kb", "here", type=click.Path(path_type=Path), help="knowledge base; may also precede rollback")
 @click.pass_obj
 def rollback(kb: Path, as_of: date | None, here: Path | None) -> None:
     """Withdraw the latest themes; the previous run is visible again."""

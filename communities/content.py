@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from kg.model import Chunk, Fact
     from kg.query.session import QuerySession
 
-_LEAST_WEIGHT = 1.0  # notes, by share, from which a topic of a large base stands for itself
+_LEAST_WEIGHT = 1.0  # notes, by share, from which a topic of a large base is independent
 _LEAST_NOTES = 3
-_MOST_TOPICS, _COMPARED = 600, 3000  # that stand for themselves; whose notes are compared
+_MOST_TOPICS, _COMPARED = 600, 3000  # independent ones; those whose notes are compared
 _LARGE = 200  # notes of a large base; in a smaller one a topic needs proportionally less
 _COHERENT = 0.1  # least mean similarity of the notes about a topic: 工业 is in notes of everything
 _TIED = 0.5  # weight of shown facts from which a lesser topic belongs to a larger one
@@ -76,7 +76,7 @@ class _Theme(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The contents of all themes, the index of each one's parent (−1 at the top), and the grouping behind them."""
+    """The contents of all themes, the index of each one's parent (−1 at the top), and their grouping."""
 
     contents: tuple[Content, ...]
     parents: tuple[int, ...]
@@ -117,9 +117,9 @@ def gather(
 
 
 def _topics(evidence: TopicEvidence, weight: Mapping[str, float], old: Collection[str]) -> list[str]:
-    """Return the topics that stand for themselves, by falling weight; what was one last week needs less."""
+    """Return the independent topics, by falling weight; what was one last week needs less."""
     large = min(1.0, len(evidence.days) / _LARGE)
-    coherence = _coherence(evidence) if large >= 0.5 else {}  # noqa: PLR2004 -- few notes say nothing of coherence
+    coherence = _coherence(evidence) if large >= 0.5 else {}  # noqa: PLR2004 -- too few notes to measure coherence
 
     def stands(topic: str) -> bool:
         least = large * (0.7 if topic in old else 1.0)
@@ -193,7 +193,7 @@ def _theme(
 
 
 def _lesser(evidence: TopicEvidence, topics: Sequence[str]) -> dict[str, list[str]]:
-    """Return the lesser topics that shown facts tie to each topic, each under the one it is tied to most."""
+    """Return the lesser topics that shown facts link to each topic, each under the one it is linked to most."""
     standing = set(topics)
     best: dict[str, tuple[float, str]] = {}
     for (one, other), weight in sorted(evidence.ties.items()):

@@ -1,4 +1,4 @@
-"""What the notes of a view say of topics: how much of each note a topic fills, and which companies are named there.
+"""The evidence for topics in the notes of a view: how much of each note a topic fills, and the companies named there.
 
 A topic is a product, industry, theme or policy under all its names (kg/query/walks/topics.py). Only facts that answers
 show count, and a copy of a note counts with its first.
@@ -44,7 +44,7 @@ _SHORTEST = 2
 
 @dataclass(slots=True)
 class TopicEvidence:
-    """What documents say of topics, by topic id.
+    """The evidence of documents for topics, by topic id.
 
     `focus`: document → share of the note, 0 … 1; `parts`: the same of the parts of notes, by first heading.
     `companies`: company → document → strength. `stated`: company → documents with a shown fact. `ties`: pairs of topics
@@ -99,7 +99,7 @@ class _NotePart:
 
 
 class EvidenceReader:
-    """Reads the evidence of a session's view; `topic` says which topic an entity is of."""
+    """Reads the evidence of a session's view; `topic` maps an entity to its topic."""
 
     def __init__(self, session: QuerySession) -> None:
         self._session = session
@@ -233,7 +233,7 @@ class EvidenceReader:
             noted[company][document] = max(strength, noted[company].get(document, 0.0))
 
     def _read_facts(self) -> None:
-        """Note what shown facts state: who makes and uses a topic, and how topics hang together."""
+        """Note what shown facts state: who makes and uses a topic, and how topics are connected."""
         evidence, shares = self.evidence, tables()["shares"]
         for fact in evidence.facts:
             first, second = self.topic(fact.subject), self.topic(fact.object)

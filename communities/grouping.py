@@ -75,7 +75,7 @@ def group(
     """Group topics, the most discussed first.
 
     Args:
-        evidence: what notes say of them.
+        evidence: the evidence of the notes.
         topics: topic ids by falling weight.
         names: what they are called.
         before: last week's group of the topics that had one.
@@ -124,7 +124,7 @@ def _fixed_layers(evidence: TopicEvidence, topics: Sequence[str], names: Sequenc
     for row, topic in enumerate(topics):
         for company, documents in evidence.companies[topic].items():
             named[row, companies[company]] = sum(documents.values()) ** 0.5
-    named *= np.log1p(size / np.maximum((named > 0).sum(axis=0), 1))  # a company of everything says little
+    named *= np.log1p(size / np.maximum((named > 0).sum(axis=0), 1))  # a company with many businesses is weak evidence
     place = {topic: number for number, topic in enumerate(topics)}
     ties = np.zeros((size, size))
     for (one, other), weight in evidence.ties.items():

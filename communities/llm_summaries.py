@@ -54,7 +54,7 @@ class PromptFact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One summary to write: the request, its key, and the facts behind the citable handles."""
+    """One summary to write: the request, its key, and the facts of the citable handles."""
 
     key: str
     request: Request

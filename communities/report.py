@@ -46,7 +46,7 @@ class ReportLine:
 
 @dataclass(frozen=True, slots=True)
 class ThemeWeek:
-    """A theme's week: independent notes with new facts, now and the week before, and what they say."""
+    """A theme's week: independent notes with new facts, now and the week before, and their main facts."""
 
     id: str
     title: str
@@ -134,15 +134,15 @@ def _theme_week(
         notes=len(_notes(facts)),
         notes_before=notes_before,
         facts=len(facts),
-        lines=tuple(_lines(session, _telling(facts))),
+        lines=tuple(_lines(session, _most_informative(facts))),
         first_mentions=tuple(_called(session, end) for end in first if not end.startswith("indicator:"))[:_NAMES],
         events=tuple(chapter.text for chapter in _chapters(session, run, before, set(), only=community.id)),
         parts=tuple(f"{name_of(item)}（{len(_notes(news[item.id]))} 篇）" for item in parts[:_PARTS]),
     )
 
 
-def _telling(facts: Sequence[Fact]) -> list[Fact]:
-    """Return what tells most: what several notes say, causes before figures, no valuations, one of each pair."""
+def _most_informative(facts: Sequence[Fact]) -> list[Fact]:
+    """Return the most informative facts: with most sources, causes before figures, no valuations, one of each pair."""
 
     def rank(fact: Fact) -> tuple[bool, int, bool, int, float, str]:
         latest = -fact.last_published_on.toordinal()
@@ -181,7 +181,7 @@ def _called(session: QuerySession, entity_id: str) -> str:
 def _chapters(
     session: QuerySession, run: Run, before: Run | None, present: set[str], *, only: str = ""
 ) -> Iterator[ThemeChapter]:
-    """Yield what became of one top theme, or of those that are gone; in the first run every theme is new."""
+    """Yield the lifecycle events of one top theme, or of those that are gone; in the first run every theme is new."""
     if before is None:
         return
     titles = titles_of(before) | titles_of(run)
@@ -194,7 +194,7 @@ def _chapters(
 
 
 def _due(session: QuerySession, run: Run) -> list[ReportLine]:
-    """Return what the summaries say is planned or expected within a quarter, the nearest first."""
+    """Return what the summaries list as planned or expected within a quarter, the nearest first."""
     lines = [
         line
         for community in run.communities

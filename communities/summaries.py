@@ -1,7 +1,7 @@
 """Compose a theme's title and summary from its facts without a language model; every line cites its facts by id.
 
-A title is the name of the topic that most notes share and what the newest note's own heading says of it. Lines say what
-the theme's stages are, who does what (with codes), what moved lately and which way, the newest figures, who gains and
+A title is the name of the topic that most notes share and the news in the newest note's own heading. Lines give
+the theme's stages, who does what (with codes), what moved lately and which way, the newest figures, who gains and
 pays, where sources disagree, and what is due.
 """
 
@@ -41,7 +41,7 @@ _EFFECTS = {"up": 1, "down": -1}
 _NUMBERING = re.compile(r"^[\s（(]*(?:第?[一二三四五六七八九十]+[、.．）)章节]|\d+(?:[.．]\d+)*[、.．）)]?)\s*")
 _HEADLINE = range(6, 31)
 _HEADINGS_TRIED = 12
-_HAPPENS = re.compile(  # what a heading that says something has; a mere label (行业数据跟踪) has none
+_HAPPENS = re.compile(  # words of a heading with news; a mere label (行业数据跟踪) has none
     "涨|跌|升|降|[增新]加?长|减|扩|缩|加速|放缓|提速|提[价振]|突破|凸显|承压|改善|回暖|复苏|释放|放量|开启|打开|走[强弱]|分化|拐点|"
     "[见筑触]底|向好|催化|催生|迎来|高景气|紧平衡|偏[紧强弱]|过剩|短缺|洗牌|出清|超预期|不及|驱动|共振|兑现|落地|修复|反弹|回落|震荡|领先"
 )
@@ -50,7 +50,7 @@ _NO_HEADLINE = re.compile(
     "(?:如下|建议|提示|分析|梳理|情况|概览|回顾|观点|逻辑|跟踪|表现|定义|因素|结构|涨跌幅|数据|格局|概况|介绍|原因|路径|方向|策略|影响)$"
 )
 _VALUATION = re.compile("(?:P[EBS]|EPS|BPS|EBITDA|市值|股价|估值|评级|目标价|涨跌?幅|跌幅|指数|收益率)$", re.IGNORECASE)
-_MIN_BODY = 2  # lines besides the first; with fewer a summary says nothing
+_MIN_BODY = 2  # lines besides the first; with fewer a summary is empty
 
 
 def compose(session: QuerySession, content: Content, *, day: date, children: Sequence[Summary] = ()) -> Summary:
@@ -99,7 +99,7 @@ def name_givers(session: QuerySession, members: Iterable[str], title: str) -> fr
 
 
 def _headline(session: QuerySession, content: Content) -> tuple[str, tuple[str, ...]]:
-    """Return what the newest heading of the theme's own topic says, with the shown facts below it; "" for none."""
+    """Return the news in the newest heading of the theme's own topic, with the shown facts below it; "" for none."""
     facts: dict[str, list[tuple[int, str]]] = {}
     for fact in (*content.facts, *content.figures):
         for item in fact.evidence:
@@ -115,7 +115,7 @@ def _headline(session: QuerySession, content: Content) -> tuple[str, tuple[str, 
 
 
 def _said(heading: str, name: str) -> str:
-    """Return what a heading says of a name, "" where it only names something.
+    """Return the news in a heading about a name, "" where it only names something.
 
     >>> _said("2.1 磷矿石：供需紧平衡，价格中枢上移", "磷矿石"), _said("（一）磷矿石投资建议", "磷矿石")
     ('供需紧平衡，价格中枢上移', '')
@@ -187,7 +187,7 @@ def _coded(session: QuerySession, entity_id: str) -> str:
 
 
 def _causes(session: QuerySession, content: Content, day: date) -> Iterator[SummaryLine]:
-    """Yield what moved the theme in the last weeks, the newest first; without that, what most sources say moves it."""
+    """Yield what moved the theme in the last weeks, the newest first; without that, the causes with most sources."""
     causal = [fact for fact in content.facts if fact.relation in _EFFECT and fact.modality is Modality.ASSERTED]
     causal = [fact for fact in causal if _moves(fact)]
     late = [fact for fact in causal if fact.last_published_on > day - LATEST]
@@ -210,7 +210,7 @@ def _figures(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
 
 
 def _measured(facts: Sequence[Fact]) -> list[Fact]:
-    """Return the first figures of products and trades, then a few of companies; valuations say nothing of a theme."""
+    """Return the first figures of products and trades, then a few of companies; valuations are left out."""
     some = [fact for fact in facts if not _VALUATION.search(fact.object)]
     own = [fact for fact in some if not fact.subject.startswith(COMPANIES)]
     return _varied([*own, *_varied(fact for fact in some if fact.subject.startswith(COMPANIES))[:_OF_COMPANIES]])
@@ -244,7 +244,7 @@ def _exposed(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
 
 
 def _stated_effect(session: QuerySession, fact: Fact) -> tuple[str, int]:
-    """Return the company that a causal fact is about and whether it gains; 0 where the fact does not say."""
+    """Return the company that a causal fact is about and whether it gains; 0 where the fact does not state it."""
     effect = _EFFECTS.get(fact.qualifier("effect_direction") or "", 0)
     if fact.object.startswith(COMPANIES):
         return fact.object, effect

@@ -55,7 +55,7 @@ from extraction.names.persons import claim_within_firms, entities_of_persons, fi
 from extraction.names.senses import Senses
 from extraction.names.user_names import lexicon_with
 from extraction.quantities.reader import find_quantities
-from extraction.sentence import AnnotatedDocument, AnnotatedSentence, EntityMention
+from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claims, EntityMention, WholeFiling
 from extraction.text.sentences import normalise, split
 from kg.filing import Filing, company_key
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Problem, Reading
@@ -99,9 +99,7 @@ class Extractor:
         self._filing_pages = filing_pages
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
-        self._tables = TableClaims(Linker(self._resolver, self._lexicon, None), self._lexicon)
-        self._statements = StatementReader(self._lexicon)
-        self._filing_links = FilingLinkReader(Linker(self._resolver, self._lexicon, None))
+        by_lists = Linker(self._resolver, self._lexicon, None)
         self._readers: list[ClaimReader] = [
             FrameReader(),
             PatternReader(),
@@ -111,6 +109,11 @@ class Extractor:
         linker = NameLinker(self._lexicon, master, partial(_kinds_of, edges))
         if edges is not None:
             self._readers.append(EdgeReader(edges, linker, min_confidence=min_confidence))
+        self._readers += [
+            TableClaims(by_lists, self._lexicon),
+            StatementReader(self._lexicon),
+            FilingLinkReader(by_lists),
+        ]
         self._model_reader = ModelReader(linker)
 
     @classmethod
@@ -159,11 +162,9 @@ class Extractor:
         plain = is_plain(filing, len(document.pages))
         read_blocks = prose_of(document, self._filing_pages) if plain else document.blocks
         annotated = self.annotate(replace(document, blocks=read_blocks))
-        cells, unclear = self._tables.read(annotated)
         if filing and plain:
-            cells += self._statements.read(document, filing, annotated.company)
-            cells += self._filing_links.read(document, filing, annotated.company)
-        found = [*(row for reader in self._readers for row in reader.read(annotated)), *cells]
+            annotated = structs.replace(annotated, filing=WholeFiling(filing, document))
+        found, unclear = Claims.of(annotated, self._readers)
         senses = Senses(annotated.title, document.text)
         local = settled([(senses.of_claim(claim, sentence), sentence) for claim, sentence in found])
         claims, refused = self._model_reader.combine(annotated, local, replies)
@@ -380,7 +381,7 @@ def _kinds_of(edges: EdgeModel | None, name: str, proposed: Mapping[Kind, float]
 
 
 def _nearest_place(*places: str | None) -> str:
-    """Return the first place that is not None; "" stands for several places."""
+    """Return the first place that is not None; "" means several places."""
     return next((place for place in places if place is not None), "")
 
 
@@ -405,7 +406,7 @@ def _keep_listed(annotated: AnnotatedDocument, used: set[str]) -> AnnotatedDocum
 
 
 def _doubts(document: Document, filing: Filing | None) -> Iterator[Problem]:
-    """Yield what a reader should know of a document: pages read by OCR, a cover that does not say what it should."""
+    """Yield what a reader should know of a document: pages read by OCR, a cover that is incomplete."""
     read = [each for each in document.legibility if each < 1]
     if read:
         mean = sum(read) / len(read)

@@ -29,7 +29,7 @@ class FileReader:
         self._worker: Worker[Path, Document | DocumentError] = Worker(partial(_build, today, published_on), limits)
 
     def read(self, file: Path) -> Iterator[Document | DocumentError]:
-        """Yield the documents of a file and its errors; an error whose source is the file says that some are missing.
+        """Yield the documents of a file and its errors; an error whose source is the file means that some are missing.
 
         Raises:
             WorkerFailed: when the process cannot be started.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec import Struct
 
 from extraction.text.clauses import IDENTIFYING
 from extraction.text.lexicon import phrases
 from kg.kinds import kind_of
-from kg.model import Kind
+from kg.model import Kind, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from extraction.quantities.reader import Quantity
     from extraction.text.sentences import Sentence
     from kg.dating.reader import Dated
-    from kg.model import Document, Modality, Polarity, Problem, Value
+    from kg.filing import Filing
+    from kg.model import Document, Modality, Polarity, Value
     from kg.period import Period
 
 
@@ -253,11 +254,19 @@ def nearest(refs: Sequence[EntityMention], before: int) -> EntityMention | None:
     return max(candidates, key=lambda ref: ref.end) if candidates else None
 
 
+class WholeFiling(NamedTuple):
+    """A filing with all of its text."""
+
+    record: Filing
+    document: Document
+
+
 class AnnotatedDocument(Struct, frozen=True):
     """A document split into lines with their names, and its sentences with their surroundings.
 
     `lines` are sentences, headings and table rows in order, `names` the names in each line; `sentences` are the lines
     that are neither headings nor rows, and `by_line` maps line numbers to them. `company` is the report's subject.
+    `filing` is set for a filing that is read by its plain text: `document` then has its most informative prose only.
     """
 
     document: Document
@@ -268,6 +277,7 @@ class AnnotatedDocument(Struct, frozen=True):
     title: str = ""
     title_names: Sequence[EntityMention] = ()
     company: EntityMention | None = None
+    filing: WholeFiling | None = None
 
     def text_of(self, line: int) -> str:
         """Return the text of a line; -1 is the document's title."""
@@ -283,9 +293,26 @@ class AnnotatedDocument(Struct, frozen=True):
         )
 
 
+ClaimRow = tuple[Claim, AnnotatedSentence]
+
+
 class ClaimReader(Protocol):
     """Reads claims from an annotated document; keeps no state between documents."""
 
-    def read(self, document: AnnotatedDocument) -> Iterable[tuple[Claim, AnnotatedSentence]]:
-        """Yield the claims of a document, each with the sentence that states it."""
+    def read(self, document: AnnotatedDocument) -> Iterable[ClaimRow | Problem]:
+        """Yield the claims of a document, each with the sentence that states it, and problems with what is unclear."""
         ...
+
+
+class Claims(NamedTuple):
+    """What readers found in a document."""
+
+    rows: list[ClaimRow]
+    problems: list[Problem]
+
+    @staticmethod
+    def of(document: AnnotatedDocument, readers: Iterable[ClaimReader]) -> Claims:
+        """Read a document with all readers, in their order."""
+        found = [each for reader in readers for each in reader.read(document)]
+        rows = [each for each in found if not isinstance(each, Problem)]
+        return Claims(rows, [each for each in found if isinstance(each, Problem)])

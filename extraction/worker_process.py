@@ -337,7 +337,7 @@ def _out_of_memory(connection: Connection, limit: int) -> None:
 
 
 def _processor_time(process: int) -> float | None:
-    """Return the seconds that a process has computed, None where the system does not tell or it has ended."""
+    """Return the seconds that a process has computed, None where the system does not report it or it has ended."""
     try:
         fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -346,7 +346,7 @@ def _processor_time(process: int) -> float | None:
 
 
 def _address_space() -> int:
-    """Return the bytes of address space of this process, 0 where the system does not tell."""
+    """Return the bytes of address space of this process, 0 where the system does not report it."""
     try:
         return int(_STATM.read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     except OSError:

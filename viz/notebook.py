@@ -128,7 +128,7 @@ def _labels(found: GraphElements) -> dict[str, list[str]]:
 def _places(found: GraphElements, labels: Mapping[str, Sequence[str]]) -> dict[str, tuple[float, float]]:
     """Return the middle of each box: in columns by layer, else by the steps from the node with most links."""
     layers = {key: node["layer"] for key, node in found.nodes.items()}
-    if len(set(layers.values())) < 2:  # noqa: PLR2004 -- one column says nothing
+    if len(set(layers.values())) < 2:  # noqa: PLR2004 -- one column carries no information
         layers = _steps(found)
     columns: dict[int, list[str]] = defaultdict(list)
     for key in found.nodes:

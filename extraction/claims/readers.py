@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from extraction.names.gazetteer import Lexicon
     from extraction.names.linker import Linker
-    from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim
+    from extraction.sentence import AnnotatedDocument, ClaimRow
     from kg.model import Problem
 
 
 class PatternReader:
     """Read relations, lists and events, one sentence at a time."""
 
-    def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
+    def read(self, document: AnnotatedDocument) -> Iterator[ClaimRow]:
         """Yield the relations of each sentence; of duplicate claims, keep the most detailed."""
         for sentence in document.sentences:
             found = richest([*read(relation_patterns(), sentence), *listed.sure(sentence), *events.read(sentence)])
@@ -41,7 +41,7 @@ class FigureReader:
     def __init__(self, lexicon: Lexicon) -> None:
         self._metrics = MetricReader(lexicon)
 
-    def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
+    def read(self, document: AnnotatedDocument) -> Iterator[ClaimRow]:
         """Yield the figures of a document in text order."""
         metrics, publisher = copy(self._metrics), document.document.publisher  # per-document state
         metrics.begin()
@@ -57,12 +57,10 @@ class TableClaims:
         self._cells = TableReader(linker, MetricReader(lexicon).subjects, lexicon)
         self._relations = TableRelations(linker)
 
-    def read(self, document: AnnotatedDocument) -> tuple[list[tuple[Claim, AnnotatedSentence]], list[Problem]]:
-        """Return the claims and the problems of a document's tables."""
+    def read(self, document: AnnotatedDocument) -> Iterator[ClaimRow | Problem]:
+        """Yield the claims and the problems of a document's tables."""
         source, company = document.document, document.company
         blocks = [block for block in source.blocks if block.kind == BlockKind.TABLE]
-        found = [each for block in blocks for each in self._cells.read(source, block, company)]
-        claims = [(each.claim, each.row) for each in found if isinstance(each, RowClaim)]
-        for block in blocks:
-            claims += [(each.claim, each.row) for each in self._relations.read(source, block, company)]
-        return claims, [each for each in found if not isinstance(each, RowClaim)]
+        for reader in (self._cells, self._relations):
+            for each in (each for block in blocks for each in reader.read(source, block, company)):
+                yield (each.claim, each.row) if isinstance(each, RowClaim) else each

@@ -65,7 +65,7 @@ class Discourse:
             before = [ref for ref in names if ref.kind == Kind.COMPANY and ref.end <= match.start()]
             meant = company or (before[-1] if len({ref.entity for ref in before}) == 1 else None)
             if company is not None and company.entity in {ref.entity for ref in before[1:]} and before[0].start == 0:
-                meant = before[0]  # under 乙公司, 「甲公司第一大客户为乙公司，公司…」 goes on about 甲公司
+                meant = before[0]  # under 乙公司, 「甲公司第一大客户为乙公司，公司…」 still means 甲公司
             if meant is None and not before and _OWN_COMPANY.match(match[0]):
                 meant = self._company
             if meant is not None:

@@ -96,7 +96,7 @@ def drop_unseen(tree: LexborHTMLParser) -> list[str]:
 
 
 def _styles(tree: LexborHTMLParser) -> _Styles:
-    """Return the elements whose style says how they are shown, each with its declarations."""
+    """Return the elements whose style affects how they are shown, each with its declarations."""
     found: _Styles = {}
     sheets = "\n".join(node.text() for node in tree.css("style"))
     rules = [rule for rule in _RULE.findall(_AT_RULE.sub("", sheets)) if _SELECTOR.fullmatch(rule[0])]
@@ -377,7 +377,7 @@ def _grid(table: LexborNode) -> list[list[Cell | None]]:
 
 
 def _span(node: LexborNode, name: str, most: int) -> int:
-    """Return how many columns or rows a cell covers; a span of 0 rows goes on to the end of the table."""
+    """Return how many columns or rows a cell covers; a span of 0 rows extends to the end of the table."""
     stated = (node.attributes.get(name) or "1").strip()
     count = int(stated) if stated.isascii() and stated.isdecimal() and len(stated) <= _SPAN_DIGITS else 1
     return min(count or (most if name == "rowspan" else 1), most)

@@ -70,7 +70,7 @@ def _parser_for(text: str) -> MarkdownIt:
 def split_front_matter(text: str) -> tuple[dict[str, object], str]:
     """Split front matter from the body.
 
-    What is no YAML (a full-width colon, no blank behind it, a stray colon) is read line by line, so that it costs no
+    What is no YAML (a full-width colon, no blank after it, a stray colon) is read line by line, so that it costs no
     other field. A field that is given twice with different values has all of them.
     """
     text = text.lstrip("\ufeff")

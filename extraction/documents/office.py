@@ -176,7 +176,7 @@ class _TableRows:
         return found
 
 
-# What the libraries raise for a file that is not what it says: parts that are missing, broken, encrypted or odd.
+# What the libraries raise for a file that is not of its type: parts that are missing, broken, encrypted or odd.
 _FAULTS = (
     zipfile.BadZipFile, zlib.error, EOFError, KeyError, IndexError, ValueError, SyntaxError, OSError, AttributeError,
     TypeError, NotImplementedError,
@@ -246,7 +246,7 @@ def _is_numbered(paragraph: Any) -> bool:
 
 
 def _word_rows(table: Any) -> Iterator[Iterator[Cell]]:
-    """Yield the cells of each row: one that spans columns is repeated, one that goes on from above is that cell.
+    """Yield the cells of each row: one that spans columns is repeated, one that continues from above is that cell.
 
     The library makes all cells of a table before it gives the first one.
     """

@@ -259,7 +259,7 @@ def _joined(top: Sequence[str], second: Sequence[str]) -> list[str]:
 
 
 def _spread_out(top: Sequence[str], second: Sequence[str]) -> list[str]:
-    """Repeat header cells over the blanks behind them if the row below shows how far: 2024A | | 2025E | over PE | PB.
+    """Repeat header cells over the blanks after them if the row below shows how far: 2024A | | 2025E | over PE | PB.
 
     It does if each of two groups or more has the same names below it; else the list is empty.
     """

@@ -309,7 +309,7 @@ def _group(units: Sequence[_Unit], bonds: NDArray[np.float64], options: ChunkOpt
 
 
 def _is_scrap(units: Sequence[_Unit], before: int, start: int, options: ChunkOptions) -> bool:
-    """Return whether the last passage is too short to stand alone and fits into the one before."""
+    """Return whether the last passage is too short for a passage and fits into the one before."""
     end = units[-1].end
     return end - units[start].start < options.shortest and end - units[before].start <= options.longest
 

@@ -57,7 +57,7 @@ def class_of(chunk: Chunk, facts: Sequence[Fact], *, repeated: bool = False) -> 
     Args:
         chunk: the passage.
         facts: those with evidence in it.
-        repeated: an earlier passage of the document says nearly the same.
+        repeated: an earlier passage of the document has nearly the same text.
     """
     measured = any(fact.value is not None for fact in facts)
     if not facts and is_boilerplate(chunk):

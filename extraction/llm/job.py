@@ -107,7 +107,7 @@ def plan(store: Store, finder: PackFinder, documents: Collection[str] | None = N
         if reading is None or _is_scanned(reading):
             continue
         if any(days.get(copy, days[head.id]) < days[head.id] for copy in reading.copies):
-            continue  # an earlier document says the same
+            continue  # an earlier document has the same text
         found += plan_document(reading, finder.packs(reading.document))
     return found
 
@@ -363,7 +363,7 @@ def _replace(writer: Writer, old: Reading, new: Reading | None, outcome: Applied
 
 
 def _content(reading: Reading) -> tuple[object, ...]:
-    """Return what a reading says, in an order that stores keep."""
+    """Return the content of a reading, in an order that stores keep."""
     facts = sorted(
         (
             fact.id,

@@ -1,4 +1,4 @@
-"""Read edges from a model's reply, forgivingly: each item stands alone, and a bad one is a problem, never a lost pack.
+"""Read edges from a model's reply, leniently: each item is read alone, and a bad one is a problem, never a lost pack.
 
 Accepts lines, JSON of strings, arrays or objects, fences, bullets, prose around them, reasoning blocks and a cut end.
 """

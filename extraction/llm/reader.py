@@ -1,6 +1,6 @@
 """Turn a model's replies into claims, checked against the text they cite, and weigh them with the local reader's.
 
-A reply is trusted with nothing: the cited line must exist, both names must stand in it or in what it is read under,
+Replies are not trusted: the cited line must exist, both names must be in it or in what it is read under,
 the relation must allow their kinds, and numbers and certainty must be in the text.
 """
 
@@ -30,13 +30,12 @@ if TYPE_CHECKING:
 
     from extraction.llm.prompt import Pack
     from extraction.models.linking import NameLinker
-    from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim, EntityMention
+    from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim, ClaimRow, EntityMention
 
-    ClaimRow = tuple[Claim, AnnotatedSentence]
 
 MODEL_READER = "llm/"  # readers of this kind: llm/MODEL@TEMPLATE
 _LOCAL = "edges@"  # readers whose claims are probabilities
-MODEL_PRECISION = 0.8  # of a checked item that nothing else supports, until verdicts say otherwise
+MODEL_PRECISION = 0.8  # of a checked item that nothing else supports, until verdicts correct it
 _ALIGNED = 0.9  # factor of an item whose line was found by its words
 # Two careful readers agree at F1 0.76: what one states, the other repeats in about three of four cases, and a wrong
 # edge of the local reader is repeated seldom. Silence of a model is therefore evidence against a local edge.
@@ -157,7 +156,7 @@ class ModelReader:
         )
         left, right = structs.replace(subject, ref=ends[0]), structs.replace(object_, ref=ends[1])
         claim, sentence = claim_of(stated, left, right, document=document, line=line)
-        if not claim.end:  # both names stand above the line
+        if not claim.end:  # both names are above the line
             claim = structs.replace(claim, end=len(sentence.text))
         return structs.replace(claim, value=_value(item, document.text_of(line))), sentence
 
@@ -201,7 +200,7 @@ class _Place(Struct, frozen=True):
 
 
 def _scope(line: int, above: Sequence[int], document: AnnotatedDocument) -> tuple[int, ...]:
-    """Return the lines in which the names of a claim may stand: its own, what introduces it, those just before it."""
+    """Return the lines in which the names of a claim may be: its own, what introduces it, those just before it."""
     heads = [at for at in above if document.lines[at].block.kind == BlockKind.HEADING]
     floor = max([line - _REACH_BACK, *(at + 1 for at in heads), 0])
     nearby = [at for at in range(line - 1, floor - 1, -1) if at not in above]

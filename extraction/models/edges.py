@@ -83,7 +83,7 @@ class Edge(Struct, frozen=True):
 
 
 class Candidates(Struct, frozen=True):
-    """The best pairs of spans of a unit, with what the model says about them.
+    """The best pairs of spans of a unit, with their scores.
 
     `starts` and `ends` are the offsets of tokens, without the begin marker; `lower` is (tokens, width), the states of
     the lower layers, and `own` marks the tokens of the unit's own text; `scores` is (pointers, tokens, tokens), `pairs`

@@ -57,7 +57,7 @@ class EdgeEnd(Struct, frozen=True):
 
 
 class Statement(Struct, frozen=True):
-    """What a model says about two ends: the relation, the directions of a cause, certainty, and who says it."""
+    """The statement of a model about two ends: relation, directions of a cause, certainty, and the reader."""
 
     relation: str
     cause: str = "none"

@@ -38,7 +38,7 @@ def with_firms(
     """Return the resolutions extended with unlisted companies, in text order without overlap.
 
     A registered name is first looked up among the issuers: it makes no new company where it may be one of theirs. A
-    code, and what identifies a listed company in the bracket behind its name (NVDA.O, CATL), is no company. A company
+    code, and what identifies a listed company in the bracket after its name (NVDA.O, CATL), is no company. A company
     name that contains a listed one either belongs to that issuer (江苏恒瑞医药 is a prefix of its full name) or, being
     longer, to a subsidiary (厦门中毅达 is not 贵州中毅达), which keeps the issuer as a candidate.
 

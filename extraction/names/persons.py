@@ -1,4 +1,4 @@
-"""Tell people of one name apart by the company that a document connects them with.
+"""Distinguish people of one name by the company that a document connects them with.
 
 张伟 of one company is not 张伟 of another: where a post or a deed connects a person with one company, the person is
 identified within it. Within one document a name is one person.

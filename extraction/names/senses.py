@@ -22,7 +22,7 @@ _THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.INDICATOR})
 
 
 class Senses:
-    """Tells the homonyms of one document apart."""
+    """Distinguishes the homonyms of one document."""
 
     def __init__(self, title: str, text: str) -> None:
         self._title, self._text = title, text

@@ -1,4 +1,4 @@
-"""The clause grammar: where statements and clauses start and end, and what stands in brackets.
+"""The clause grammar: where statements and clauses start and end, and what is in brackets.
 
 A statement ends at a full stop, semicolon, or mark of exclamation or question; a clause also at a comma or colon.
 Offsets refer to one normalised sentence.
@@ -10,7 +10,7 @@ import re
 
 from extraction.text.lexicon import phrases
 
-# A bracket behind a company's name that only identifies it: （300750.SZ，买入）.
+# A bracket after a company's name that only identifies it: （300750.SZ，买入）.
 IDENTIFYING = phrases("names/brackets")["identifying"]
 _STOP = re.compile("[。；;！!？?\n]")
 _MARK = re.compile(r"[，：。；;！!？?\n]|[,:](?!\d)")  # 1,234 and 9:30 are one word

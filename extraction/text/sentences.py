@@ -50,12 +50,12 @@ _MARKUP = re.compile(rf"[`{_INVISIBLE}]|\*(?:[`{_INVISIBLE}]*\*)+")
 _REPEATED_BLANKS = re.compile(r"(?<= ) +")
 _BULLETS = re.compile(r"^(?: *(?:[-*+•·●▪◆■□➢►>] ))+ *")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d)(?!,\d)")
-# marks of notes behind a number or word: 3620¹亿元, 营业收入[1], but not ×10⁸ and 平方米²
+# marks of notes after a number or word: 3620¹亿元, 营业收入[1], but not ×10⁸ and 平方米²
 _NOTE_MARKS = re.compile(
     rf"(?<=[{_HAN}\d%)）])(?<![^\d.]10)(?<![米里寸尺]) ?"
     r"(?:[⁰¹²³⁴-⁹]|\[(?:\^\w{1,4}|\d{1,2})\]|(?<=\d)[①-⑳](?=[百千万亿元%]))+"
 )
-# one dash before an amount, behind a word and not behind a unit (5亿元—8亿元), is a minus sign
+# one dash before an amount, after a word and not after a unit (5亿元—8亿元), is a minus sign
 _MINUS_DASH = re.compile(
     rf"(?<=[{_HAN}：])(?<![年月日号时点分秒元吨辆台套只头件个家片颗万亿千百十倍度天周季])[–—―]"
     r"(?= ?\d[\d.,]*+ ?(?:[%％百千万亿元倍]|pct|个百分点))"

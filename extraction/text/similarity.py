@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _GRAM_SIZES = (1, 2, 3)
-_DIGITS = str.maketrans("123456789", "000000000")  # 12% and 34% are alike: the number says nothing about the theme
+_DIGITS = str.maketrans("123456789", "000000000")  # 12% and 34% are alike: the number is no evidence of the theme
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,7 +178,7 @@ def _judgement(context: click.Context, verdict: Verdict, subject: str, object_: 
     now: datetime = context.find_root().obj
     start, end = stated.get("start"), stated.get("end")
     if start and end and start >= end:
-        raise JudgementRefused(f"no day lies from {start} until {end}")
+        raise JudgementRefused(f"there is no day from {start} until {end}")
     return Judgement(
         id="",
         verdict=verdict,

@@ -27,12 +27,12 @@ class FileUnwritable(KgError):
 
 @contextmanager
 def replacing(path: Path) -> Iterator[TextIO]:
-    """Lend a file that takes the place of what stands there when the block has ended well, and only then.
+    """Yield a file that replaces the one at its path when the block has ended well, and only then.
 
-    Enter it before a base is opened: looking whether a base stands there would drop SQLite's locks on that base.
+    Enter it before a base is opened: checking whether a base is there would drop SQLite's locks on that base.
 
     Raises:
-        FileUnwritable: when it cannot be written, or a database stands there; what stood there stays.
+        FileUnwritable: when it cannot be written, or a database is there; the old file stays.
     """
     try:
         target = Path(os.path.realpath(path))
@@ -66,17 +66,17 @@ def _remove_left(target: Path) -> None:
 
 
 def refuse_database(path: Path) -> None:
-    """Refuse a path at which a database stands; call it before a base is opened, for the reason `replacing` gives.
+    """Refuse a path of a database; call it before a base is opened, for the reason `replacing` gives.
 
     Raises:
-        FileUnwritable: a database stands there, or owns that name.
+        FileUnwritable: a database is there, or owns that name.
     """
     if is_database(Path(os.path.realpath(path))):
-        raise FileUnwritable(path, "a knowledge base or another database stands there, or owns that name")
+        raise FileUnwritable(path, "a knowledge base or another database exists there, or owns that name")
 
 
 def is_database(path: Path) -> bool:
-    """Return whether a database stands at a path, or the path belongs to one: its log, lock or journal."""
+    """Return whether a database is at a path, or the path belongs to one: its log, lock or journal."""
     for suffix in ("-wal", "-shm", "-journal", "-lock"):
         if path.name.endswith(suffix) and is_database(path.with_name(path.name.removesuffix(suffix))):
             return True

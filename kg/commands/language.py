@@ -42,7 +42,7 @@ def _remember(context: click.Context, _: click.Parameter, value: Lang) -> Lang:
 
 
 class HelpInLanguage(click.HelpFormatter):
-    """Writes what click itself says in help in the language of the command line."""
+    """Writes click's own texts of the help in the language of the command line."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """Write the usage line."""

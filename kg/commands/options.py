@@ -29,7 +29,7 @@ class Day(click.ParamType):  # type: ignore[type-arg] # generic only since click
     name = "YYYY-MM-DD"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
-        """Turn the text into a date, or say what is expected."""
+        """Turn the text into a date, or report what is expected."""
         if isinstance(value, date):
             return value
         spelled = _YMD.fullmatch(str(value).strip())
@@ -46,7 +46,7 @@ class Words(click.ParamType):  # type: ignore[type-arg] # as above
     name = "TEXT"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text as it is, or say that it is none."""
+        """Return the text as it is, or report that it is invalid."""
         try:
             value.encode()
         except UnicodeEncodeError:
@@ -77,7 +77,7 @@ def confidence_option(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.FloatRange(0, 1),
         default=lambda: load().answer_confidence,
         show_default="0.65",
-        help="least confidence of facts; 0.65 stands for the cut of each relation",
+        help="least confidence of facts; 0.65 means the cut of each relation",
     )(command)
 
 

@@ -142,7 +142,7 @@ def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options
         raise SettingsError(
             "service_keys", f"needed to listen on {host}; `liantu serve --new-key` makes a key and its hash"
         )
-    _knowledge_base(**base).close()  # a base that cannot be opened is said here, in one line
+    _knowledge_base(**base).close()  # a base that cannot be opened is reported here, in one line
     with listening(host, port) as listener, TemporaryDirectory(prefix="liantu-metrics-") as shared:
         if not made.ring().required:
             warn("cli.error", error=translated("no keys set: open to every program on this machine", shown_lang()))

@@ -136,7 +136,7 @@ def export(*, layout: str, out: Path, kb: Path, as_of: date | None, min_confiden
     if plain and layout != "csv":
         raise click.UsageError("--plain is for csv")
     if is_database(out):
-        raise FileUnwritable(out, "a knowledge base or another database stands there, or owns that name")
+        raise FileUnwritable(out, "a knowledge base or another database exists there, or owns that name")
     with opened(kb, as_of) as view:
         done = write(view, layout, out, min_confidence=min_confidence, plain_csv=plain, lang=shown_lang())
         say("export.done", **done, out=out)
@@ -192,7 +192,7 @@ def _standard_output() -> Iterator[TextIO]:
 
 
 def _layout(path: Path) -> str:
-    """Tell a dump from rows by its first line, and other files by their suffix."""
+    """Distinguish a dump from rows by its first line, and other files by their suffix."""
     found = _SUFFIXES.get(path.suffix.lower())
     if path.is_dir() or found is None:
         raise click.UsageError(f"{path}: say which layout it is with --format")

@@ -1,7 +1,7 @@
 """Outlines of facts: what ranking needs of a fact, read from the columns of a base instead of its rows.
 
 A hub has thousands of facts, of which an answer shows a few; choosing them takes claims, confidences and sources, not
-quotes. An outline says exactly what the fact of the view says.
+quotes. An outline has the same values as the fact of the view.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Outline(NamedTuple):
 
     @property
     def claim(self) -> Claim:
-        """What it says; several facts may say the same of different periods or values."""
+        """Its statement; several facts may state the same for different periods or values."""
         return self.ends, self.sign, self.affirmed
 
     @staticmethod

@@ -136,7 +136,7 @@ class Snapshot:
         return all_edges(self.parts)
 
     def facts_of(self, edges: Edges) -> list[str]:
-        """Return the ids of the facts behind edges, in their order."""
+        """Return the ids of the facts of edges, in their order."""
         return self.fact_ids.at(edges.fact)
 
     def about_target(self, node: int) -> int | None:

@@ -69,7 +69,7 @@ class DerivedNames:
         return found or Derived((), sure=False)
 
     def marked(self, mark: str, core: str, day: date) -> tuple[Issuer, ...]:
-        """Return the mainland issuers whose name on the day the exchange may have cut to `core` behind a mark.
+        """Return the mainland issuers whose name on the day the exchange may have cut to `core` after a mark.
 
         >>> from datetime import date
         >>> from kg.securities.master import Master
@@ -89,7 +89,7 @@ class DerivedNames:
         return tuple(found.values())
 
     def _extended(self, core: str, day: date) -> Derived | None:
-        """Return the issuers whose name begins the core, or begins it behind a place, followed by trades only."""
+        """Return the issuers whose name begins the core, or begins it after a place, followed by trades only."""
         for offset in dict.fromkeys((0, place_end(core))):
             rest = core[offset:]
             for size in range(len(rest), _SHORTEST - 1, -1):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LINKED = 0.6
 CONSIDERED = 0.35
 MARGIN = 0.1
-MARKED = "mark"  # source of a name that the exchange cut behind a mark: its edges are no word boundaries
+MARKED = "mark"  # source of a name that the exchange cut after a mark: its edges are no word boundaries
 
 
 class Case(Struct, frozen=True):

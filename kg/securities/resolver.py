@@ -108,7 +108,7 @@ class Resolver:
     def _with_marked(
         self, text: str, hits: list[Hit], day: date
     ) -> tuple[list[Hit], dict[str, list[tuple[Issuer, Name]]]]:
-        """Add the names that an exchange shortened behind a mark (*ST高鸿, XD贵州茅), with their issuers by key."""
+        """Add the names that an exchange shortened after a mark (*ST高鸿, XD贵州茅), with their issuers by key."""
         marked: dict[str, list[tuple[Issuer, Name]]] = {}
         if not _MARK.search(text):
             return hits, marked

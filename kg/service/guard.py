@@ -1,4 +1,4 @@
-"""What stands before every request: a request id, limits on size, keys, and one line of log."""
+"""The layers around every request: a request id, limits on size, keys, and one line of log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors on the wire: RFC 9457 problem details that say what to do; one table from errors to statuses."""
+"""Errors as RFC 9457 problem details with advice; one table maps errors to statuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that mean different things in different chains (硅片 of cells and of chips), told apart by the words around."""
+"""Names that mean different things in different chains (硅片 of cells and of chips), by the words around."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def is_undecided(name: str) -> bool:
 
 
 def sense_of(name: str, near: Iterable[str], document: str) -> str:
-    """Return what a name means: its sense, or the name itself where the text does not say.
+    """Return what a name means: its sense, or the name itself where the text leaves it open.
 
     Args:
         name: as written.
@@ -54,7 +54,7 @@ def sense_of(name: str, near: Iterable[str], document: str) -> str:
     if words is None:
         return name
     for text in near:
-        rest = text.replace(name, " ")  # its own name says nothing: 电池 in 电池片 does
+        rest = text.replace(name, " ")  # its own name is no evidence: 电池 in 电池片 is
         first, second = _best({sense: len(set(found.findall(rest))) for sense, found in words.items()})
         if first[0] > second[0]:
             return first[1]

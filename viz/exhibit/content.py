@@ -44,7 +44,7 @@ class ExhibitContent:
     """The content of one state of a base as of its latest day.
 
     The view stays open while this is used; `min_confidence` is the threshold that the pages start with. `shown` is the
-    answer that they open at; with `alone` there is nothing but that answer and the quotes behind it.
+    answer that they open at; with `alone` there is nothing but that answer and its quotes.
     """
 
     def __init__(
@@ -220,7 +220,7 @@ class ExhibitContent:
             yield f"texts-{number}", part
 
     def documents(self, places: dict[str, int]) -> Part:
-        """Return the list of documents by day; `places` says in which part the text of each is."""
+        """Return the list of documents by day; `places` gives the part that holds the text of each."""
         heads = list(self.heads.values())
         return {
             "id": [head.id for head in heads],

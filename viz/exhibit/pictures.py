@@ -33,7 +33,7 @@ class Shown:
         members: the entities that it shows; the facts between them belong to it.
         facts: the ids of further facts that it cites.
         pictures: its pictures by key (`picture_key`).
-        query: what else the address says, such as `fall=1`.
+        query: further parameters of the address, such as `fall=1`.
     """
 
     view: str

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from extraction.names.linker import Linker
-    from extraction.sentence import AnnotatedSentence
+    from extraction.sentence import AnnotatedDocument, ClaimRow
     from kg.filing import Filing
     from kg.model import Document
 
@@ -35,7 +35,6 @@ _CONFIDENCE = 0.85
 _BELOW, _MOST_ROWS = 2_500, 40  # characters and lines below a heading that may be its rows
 _HEADS = ("customers", "suppliers", "holdings")
 _AFTER, _MAJORITY = 120, 50.0
-_Found = tuple[Claim, "AnnotatedSentence"]
 
 
 class FilingLinkReader:
@@ -44,14 +43,17 @@ class FilingLinkReader:
     def __init__(self, linker: Linker) -> None:
         self._linker = linker
 
-    def read(self, document: Document, filing: Filing, issuer: EntityMention | None) -> Iterator[_Found]:
+    def read(self, document: AnnotatedDocument) -> Iterator[ClaimRow]:
         """Yield the links of an annual report; an issuer that is in no list is known by its name."""
+        if document.filing is None:
+            return
+        filing, source = document.filing
         if not filing.company or filing.form not in ANNUAL or not filing.year:
             return
-        issuer = issuer or _unlisted(filing.company)
-        read = self._listed if document.language == "zh" else self._customers
-        for link in read(document, filing, issuer):
-            yield link.claim(filing), as_sentence(document, PlacedRow(*link.span, ()))
+        issuer = document.company or _unlisted(filing.company)
+        read = self._listed if source.language == "zh" else self._customers
+        for link in read(source, filing, issuer):
+            yield link.claim(filing), as_sentence(source, PlacedRow(*link.span, ()))
 
     def _customers(self, document: Document, filing: Filing, issuer: EntityMention) -> Iterator[_Link]:
         text = document.text.replace("\n", " ")

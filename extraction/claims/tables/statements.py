@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from extraction.names.gazetteer import Lexicon
-    from extraction.sentence import AnnotatedSentence
+    from extraction.sentence import AnnotatedDocument, ClaimRow
     from kg.filing import Filing
-    from kg.model import Document
     from kg.period import Period
 
 _CONFIDENCE = 0.95  # the next filing states the same figure in 98 of 100 cases (docs/filings.md)
@@ -41,13 +40,15 @@ class StatementReader:
         terms = ((concept.name, lexicon.terms.get(concept.label)) for concept in concepts().values() if concept.rows)
         self._terms = {name: term for name, term in terms if term and term.kind == Kind.INDICATOR}
 
-    def read(
-        self, document: Document, filing: Filing, issuer: EntityMention | None
-    ) -> Iterator[tuple[Claim, AnnotatedSentence]]:
+    def read(self, document: AnnotatedDocument) -> Iterator[ClaimRow]:
         """Yield the figures of an annual report for all years of its columns; none without a listed issuer."""
-        if issuer is None or filing.form not in ANNUAL or not filing.year:
+        issuer = document.company
+        if document.filing is None or issuer is None:
             return
-        statements = FilingStatements(document.id, PageTable.of(document), filing)
+        filing, source = document.filing
+        if filing.form not in ANNUAL or not filing.year:
+            return
+        statements = FilingStatements(source.id, PageTable.of(source), filing)
         for figure in statements.figures():
             term, concept = self._terms.get(figure.concept), concepts()[figure.concept]
             if term is None or (concept.unit == "amount" and filing.currency not in CURRENCIES):
@@ -70,7 +71,7 @@ class StatementReader:
                 polarity=Polarity.POSITIVE,
                 modality=Modality.ASSERTED,
             )
-            yield claim, as_sentence(document, PlacedRow(figure.start, figure.end, ()))
+            yield claim, as_sentence(source, PlacedRow(figure.start, figure.end, ()))
 
 
 def fiscal_year(filing: Filing, number: int) -> Period:

@@ -37,7 +37,7 @@ _TABLE_ROWS, _TABLE_GAP, _TABLE_HEAD = 2, 3, 4
 _FULL = 0.8  # of the longest line of a page
 _PROSE, _PROSE_SHARE = 120, 0.5  # characters of a paragraph that is prose; share of a page
 _PAGE = 3_000  # characters of a page of a format without pages
-# Sections whose prose says what a company does and why its figures moved come first, risks and notes last.
+# Sections whose prose describes what a company does and why its figures moved come first, risks and notes last.
 _ORDER: Mapping[str, int] = {"7": 0, "1": 1, "2": 2, "7A": 3, "3": 3}
 _LATE = 5
 
@@ -196,7 +196,7 @@ def _rows(line: str) -> list[str]:
 
 
 def _height(index: int, count: int) -> float:
-    """Return where a line stands on its page as a fraction, for lines without a position."""
+    """Return the position of a line on its page as a fraction, for lines without a position."""
     if index < _EDGE:
         return 0.02 * (index + 1)
     return 1 - 0.02 * (count - index) if count - index <= _EDGE else 0.5

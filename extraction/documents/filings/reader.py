@@ -24,7 +24,7 @@ _STRETCH = 3_000  # characters of a page, for a format without pages
 
 
 class FilingReader:
-    """What the opening pages of a PDF say it is.
+    """Identify a PDF by its opening pages.
 
     Args:
         source: the file.
@@ -43,7 +43,7 @@ class FilingReader:
         return is_plain(self.filing, self._count)
 
     def layers(self) -> list[Metadata]:
-        """Return what the cover says as metadata, for a document that is laid out."""
+        """Return the metadata of the cover, for a document that is laid out."""
         return [described(self.filing, self._opening)] if self.filing else []
 
     def read(self, created: date | None) -> Document:
@@ -76,7 +76,7 @@ class FilingReader:
 
 
 def cover_layers(text: str) -> list[Metadata]:
-    """Return what the cover of a filing without pages says as metadata, nothing for another document."""
+    """Return the metadata of the cover of a filing without pages, nothing for another document."""
     pages = [text[start : start + _STRETCH] for start in range(0, len(text), _STRETCH)]
     filing = read_cover(pages[:OPENING])
     return [described(with_unit(filing, pages), pages)] if filing else []

@@ -154,7 +154,7 @@ class _Visibility:
 
     def _is_seen(self, found: Any, index: int, box: Any) -> bool:
         if pdfium.FPDFTextObj_GetTextRenderMode(found) in _INVISIBLE:
-            return self._is_scan()  # the text layer of a scanned page lies invisible over its picture
+            return self._is_scan()  # the text layer of a scanned page is invisible over its picture
         if 0 < box.top - box.bottom < _SMALLEST:
             return False
         shades = [ctypes.c_uint() for _ in range(4)]

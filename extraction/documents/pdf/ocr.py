@@ -78,7 +78,7 @@ class OcrReader:
             self._engine = RapidOCR(
                 params={
                     "Global.log_level": "critical",
-                    "Global.use_cls": False,  # pages stand upright
+                    "Global.use_cls": False,  # pages are upright
                     "Rec.rec_batch_num": 1,  # a batch of wide lines takes a gigabyte
                     "EngineConfig.onnxruntime.enable_cpu_mem_arena": False,
                     "EngineConfig.onnxruntime.intra_op_num_threads": threads,

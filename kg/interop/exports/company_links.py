@@ -1,6 +1,6 @@
-"""The links between the companies of a base, one row each: who supplies, owns, buys, rivals or works with whom.
+"""The links between the companies of a base, one row each: supply, stake, acquisition, rivalry, cooperation.
 
-Point-in-time like every table of an export: a row says since when a link is stated, and when it was last stated.
+Point-in-time like every table of an export: a row has the days on which a link was first and last stated.
 """
 
 from __future__ import annotations

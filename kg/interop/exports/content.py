@@ -62,7 +62,7 @@ class FactEdge:
 
     @property
     def is_live(self) -> bool:
-        """Whether any of its facts stands unsuperseded."""
+        """Whether any of its facts is not superseded."""
         return any(not fact.superseded_by for fact in self.facts)
 
     @property
@@ -184,7 +184,7 @@ class ExportContent:
         return self.words.kinds[entity.kind][self.lang]
 
     def caption(self, key: EdgeKey) -> str:
-        """Return what stands beside an edge in a drawing: 影响 −（预测）."""
+        """Return the label of an edge in a drawing: 影响 −（预测）."""
         sign = {1: " +", -1: " −"}.get(key.sign, "")
         certainty = "" if key.modality is Modality.ASSERTED else word(f"modality.{key.modality}", self.lang)
         denied = word("denied", self.lang) if key.polarity is Polarity.NEGATIVE else ""

@@ -73,7 +73,7 @@ def export(
 
     Raises:
         EmptyBase: when the view shows no document.
-        ExportRefused: when something else stands at `target`, or it cannot be written; it is left as it was.
+        ExportRefused: when `target` is something else, or cannot be written; it is left as it was.
         PackageMissing: when the format needs an extra that is not installed.
     """
     kind = FORMATS[layout]

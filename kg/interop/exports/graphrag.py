@@ -157,7 +157,7 @@ class _Index:
 
     @cached_property
     def _around(self) -> dict[str, list[FactEdge]]:
-        """The edges at each entity, the best witnessed first; figures stand behind what relates things."""
+        """The edges at each entity, those with most sources first; measured edges come last."""
         around: dict[str, list[FactEdge]] = defaultdict(list)
         measured = set(self._content.words.of_family("measured"))
         for edge in sorted(self._edges, key=lambda each: (each.key.relation in measured, -each.sources, each.key)):

@@ -1,6 +1,6 @@
 """The graph as a LightRAG custom knowledge graph: `rag.insert_custom_kg(json.load(open("custom_kg.json")))`.
 
-LightRAG keeps one undirected edge per pair of names, with free text. So all facts of a pair stand in one edge: its
+LightRAG keeps one undirected edge per pair of names, with free text. One edge holds all facts of a pair: its
 ends are those of the best witnessed fact, its keywords name every relation with its sign, and its description words
 every fact with direction, period, certainty and source.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MOST_SENTENCES = 12  # facts that one description words
 _SEPARATOR = "<SEP>"  # LightRAG's own, between descriptions that it merges
 _SIGNS = {1: "同向", -1: "反向"}
-# One keyword of every edge says what it is and is read back on import: 硅料供给→硅料价格 [affects -1 forecast 0.82]
+# One keyword of every edge states its facts and is read back on import: 硅料供给→硅料价格 [affects -1 forecast 0.82]
 TYPED = re.compile(
     r"(?P<source>.+)→(?P<target>.+) \[(?P<relation>\w+)(?: (?P<sign>[+-]1))?(?: (?P<modality>"
     + "|".join(Modality)

@@ -140,7 +140,7 @@ def _indexes(content: ExportContent) -> Iterator[str]:
 
 
 def _style(content: ExportContent) -> str:
-    """Return a GRASS style: drop it on the Browser window, and names and relations stand in the picture."""
+    """Return a GRASS style: dropped on the Browser window, it shows names and relations in the picture."""
     parts = ['node { caption: "{name}"; diameter: 56px; }\n', 'relationship { caption: "{caption}"; }\n']
     parts += [f'node.{label} {{ color: {colour}; caption: "{{name}}"; }}\n' for label, colour in _COLOURS.items()]
     parts.append('node.Document { caption: "{title}"; }\n')

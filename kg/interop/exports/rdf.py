@@ -1,6 +1,6 @@
 """The graph as RDF (N-Triples): facts as reified statements with PROV sources and OWL-Time periods.
 
-An asserted, affirmed and unsuperseded fact also stands as a plain triple. Terms: https://www.w3.org/TR/prov-o/,
+An asserted, affirmed and unsuperseded fact is also a plain triple. Terms: https://www.w3.org/TR/prov-o/,
 https://www.w3.org/TR/owl-time/, https://www.w3.org/TR/n-triples/.
 """
 

@@ -93,7 +93,7 @@ def _named(content: ExportContent, claim: Fact | EdgeKey) -> Row:
 
 
 def edge_measures(edge: FactEdge) -> Row:
-    """Return what an edge's facts add up to, in the order of the columns of the table `edges` behind its key."""
+    """Return the sum of an edge's facts, in the order of the columns of the table `edges` after its key."""
     standing = sum(not fact.superseded_by for fact in edge.facts)
     confidence = max(fact.confidence for fact in edge.facts)
     return len(edge.facts), standing, edge.sources, confidence, *edge_period(edge), *edge_known(edge)

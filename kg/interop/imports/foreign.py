@@ -52,7 +52,7 @@ class ForeignText:
 
 @dataclass(frozen=True, slots=True)
 class ForeignLink:
-    """A link: `claim` says what it states (ends by id), or has empty ends where only names are known."""
+    """A link: `claim` is its statement (ends by id), with empty ends where only names are known."""
 
     source: str
     target: str
@@ -86,7 +86,7 @@ class IndexImported:
 
 @dataclass(slots=True)
 class _Placed:
-    """A document as it is written, and where its passages stand in its text."""
+    """A document as it is written, and the offsets of its passages in its text."""
 
     document: Document
     spans: dict[str, tuple[int, int]]
@@ -192,7 +192,7 @@ class IndexImport:
 
 
 def _without_kind(name: str, kind: Kind) -> str:
-    """Return a name without the kind that an export put behind it: 锂（产品）."""
+    """Return a name without the kind that an export appended: 锂（产品）."""
     wording = vocabulary().kinds[kind]["zh"]
     return name.strip().removesuffix(f"（{wording}）").removesuffix(f"({wording})")
 
@@ -264,7 +264,7 @@ def _spans(text: ForeignText) -> tuple[str, dict[str, tuple[int, int]]]:
 
 
 def _quoted(text: str, span: tuple[int, int], link: ForeignLink) -> tuple[int, int]:
-    """Return where the evidence of a link stands: its quote, else the first sentence with most of its two names."""
+    """Return the span of the evidence of a link: its quote, else the first sentence with most of its two names."""
     start, end = span
     if link.quote and (found := text.find(link.quote, start, end)) >= 0:
         return found, found + len(link.quote)

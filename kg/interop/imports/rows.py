@@ -47,7 +47,7 @@ class RefusedRow(NamedTuple):
 
 
 class ImportedClaim(NamedTuple):
-    """What a row states: a fact without evidence, its ends, and who says so."""
+    """The statement of a row: a fact without evidence, its ends, and its source."""
 
     fact: Fact
     ends: tuple[Entity, Entity]

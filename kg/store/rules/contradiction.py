@@ -58,7 +58,7 @@ def contradict(one: Fact, other: Fact, vocabulary: Vocabulary) -> bool:
 
 
 def _same_move(one: Fact, other: Fact) -> bool:
-    """Return whether two facts say different things of one move of their cause, each in a sentence of its own.
+    """Return whether two facts state different effects of one move of their cause, each in a sentence of its own.
 
     That a rise hurts does not contradict that a fall hurts too.
     """

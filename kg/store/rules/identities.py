@@ -1,8 +1,8 @@
 """Apply judgements on entity identity at read time, so that revoking one restores the previous state exactly.
 
 Stored documents are never rewritten. A view reads a document as if its names had been linked the way the visible
-judgements say: mentions, profiles and ends of facts get new entities, facts with new ends get new ids, and everything
-else (merging of facts, superseding, names) is computed from that.
+judgements decide: mentions, profiles and ends of facts get new entities, facts with new ends get new ids, and
+everything else (merging of facts, superseding, names) is computed from that.
 """
 
 from __future__ import annotations

@@ -66,16 +66,16 @@ class Lender(Protocol):
     path: Path
 
     def reading(self) -> AbstractContextManager[sqlite3.Connection]:
-        """Lend a connection for one call."""
+        """Yield a connection for one call."""
 
     def streaming(self) -> AbstractContextManager[sqlite3.Connection]:
-        """Lend a connection for a stream, during which the caller may make other reads."""
+        """Yield a connection for a stream, during which the caller may make other reads."""
 
 
 def place_of(path: Path) -> tuple[int, int, int]:
     """Return which files are a base: the device and inode of a path, and the inode of the index of its log.
 
-    The file is not opened (kg/store/lock.py says why).
+    The file is not opened (kg/store/lock.py explains why).
 
     Raises:
         StoreMissing: when there is none.
@@ -136,14 +136,14 @@ class Connections:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Lend this thread's connection, in a transaction."""
+        """Yield this thread's connection, in a transaction."""
         connection = self.reader()
         with telling(self.path), one_state(connection):
             yield connection
 
     @contextmanager
     def streaming(self) -> Iterator[sqlite3.Connection]:
-        """Lend a new connection, in a transaction that lasts as long as the stream."""
+        """Yield a new connection, in a transaction that lasts as long as the stream."""
         with closing(connect(self.path)) as connection, telling(self.path), one_state(connection):
             yield connection
 
@@ -167,7 +167,7 @@ class PinnedConnection:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Lend the connection."""
+        """Yield the connection."""
         with telling(self.path):
             yield self._connection
 
@@ -206,7 +206,7 @@ def make_ready(path: Path, *, create: bool) -> None:
 
 
 def _create(path: Path) -> None:
-    """Create a knowledge base under another name and rename it, so that no reader meets an unfinished one."""
+    """Create a knowledge base under another name and rename it, so that no reader opens an unfinished one."""
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name}.new")
     with writing(path):

@@ -80,7 +80,7 @@ def test_split_by_name(capsys, kb: Path):
         (("merge", "无此公司", LONGI, *WHY), "无此公司: no such entity"),
         (("split", LONGI, "别名", *WHY), "is not called 别名"),
         (("split", "无此公司", "别名", *WHY), "no such entity"),
-        (("split", LONGI, "隆基绿能", "--from", "2024-02-01", "--until", "2024-01-01", *WHY), "no day lies"),
+        (("split", LONGI, "隆基绿能", "--from", "2024-02-01", "--until", "2024-01-01", *WHY), "there is no day from"),
         (("revoke", "judgement:0", *WHY), "no such judgement"),
         (("merge", LONGI, TONGWEI, "--by", "张三", "--why", ""), "an author and a reason"),
         (("merge", LONGI, TONGWEI, *WHY, "--score", "nan"), "a score of nan is outside 0 to 1"),

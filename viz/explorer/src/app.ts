@@ -1,4 +1,4 @@
-/** The open base: what is loaded, and the reader's filters of it as the address says. */
+/** The open base: what is loaded, and the reader's filters of it from the address. */
 
 import { useEffect, useState } from "preact/hooks";
 import type { Entity, Meta, WirePicture } from "./data";
@@ -48,7 +48,7 @@ export function sinceDay(route: Route): number | null {
   return day !== null && day < asOf ? day : null;
 }
 
-export function sightOf(route: Route): ViewFilter {
+export function filtersOf(route: Route): ViewFilter {
   return {
     asOf: asOfDay(route),
     since: sinceDay(route),
@@ -68,8 +68,8 @@ export function sightOf(route: Route): ViewFilter {
 }
 
 /** A filters of everything ever published, to load what any day of the slider may need. */
-export function wholeSight(): ViewFilter {
-  return { ...sightOf(HOME), asOf: lastDay, certainty: 0 };
+export function noFilters(): ViewFilter {
+  return { ...filtersOf(HOME), asOf: lastDay, certainty: 0 };
 }
 
 /** Pictures by question; null: this file or day has none. */

@@ -2,10 +2,9 @@
 
 import { useState } from "preact/hooks";
 import { asOfText, source, useLoading } from "./app";
-import { viewFor } from "./home";
 import type { Asked, AskedLine } from "./source";
 import type { Route } from "./state";
-import { change, hrefTo } from "./state";
+import { change, hrefTo, viewFor } from "./state";
 import { t } from "./words";
 
 const DRAWN: Record<string, Route["view"]> = { impact: "factor", causes: "factor", chain: "chain", relate: "path" };

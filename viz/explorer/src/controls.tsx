@@ -1,4 +1,4 @@
-/** What stands around every view: search, time, filters, export. */
+/** The frame of every view: search, time, filters, export. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { asOfDay, asOfText, firstDay, lastDay, meta, sinceDay, source } from "./app";
@@ -27,7 +27,7 @@ function isQuestion(text: string): boolean {
   return /[?？]\s*$|谁|什么|哪些|哪家|怎么|如何|为什么|多少|吗|受益|受损|影响/.test(text) || /^(who|what|which|how|why)\b/i.test(text.trim());
 }
 
-/** A search field with a list of matches, by keyboard as the ARIA combobox pattern says. */
+/** A search field with a list of matches, by keyboard as in the ARIA combobox pattern. */
 export function Search({ route, id, label, onChoose }: SearchProps) {
   const [text, setText] = useState("");
   const [matches, setMatches] = useState<Match[] | null>(null);

@@ -1,7 +1,7 @@
-/** The evidence drawer: what supports a link or a figure, word for word, who else says it, and who contradicts it. */
+/** The evidence drawer: what supports a link or a figure, word for word, other sources of it, and what contradicts it. */
 
 import { useState } from "preact/hooks";
-import { asOfDay, entityOf, meta, records, sightOf, source, useLoading } from "./app";
+import { asOfDay, entityOf, meta, records, filtersOf, source, useLoading } from "./app";
 import { claimText, relationText } from "./claims";
 import type { Entity, Evidence, VisibleFact } from "./data";
 import { certainty, cut, independent, iso, nameAt, see } from "./data";
@@ -37,7 +37,7 @@ function Contents({ route, links, act }: Parameters<typeof Drawer>[0]) {
     return entity ? <About entity={entity} route={route} act={act} /> : null;
   }
   if (route.pick.startsWith("l:")) {
-    const link = linkByKey(records, what, sightOf(route));
+    const link = linkByKey(records, what, filtersOf(route));
     return link ? <LinkEvidence link={link} asOf={asOf} /> : <p>{t("no_quote")}</p>;
   }
   if (route.pick.startsWith("d:")) return <StoredText place={what} />;
@@ -72,7 +72,7 @@ function marksOf(link: Link): string[] {
 }
 
 function About({ entity, route, act }: { entity: Entity; route: Route; act: Parameters<typeof Drawer>[0]["act"] }) {
-  const filters = sightOf(route);
+  const filters = filtersOf(route);
   // what ties it to the topic of the view comes first
   const topics = new Set(route.ids);
   const all = linksOf(records, entity.id, { ...filters, hidden: new Set() });

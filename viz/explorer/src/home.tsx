@@ -6,7 +6,7 @@ import { Search } from "./controls";
 import { at, iso } from "./data";
 import type { Lives, Run, ThemeEvent } from "./source";
 import type { Route } from "./state";
-import { change, go, hrefTo, to } from "./state";
+import { change, go, hrefTo, to, viewFor } from "./state";
 import { WatchList } from "./watch";
 import { isKey, pick, t } from "./words";
 
@@ -37,12 +37,6 @@ export async function loadRun(day: number | null): Promise<void> {
 export async function loadLives(): Promise<void> {
   lives ??= await source.lives();
   records.addEntities(lives.entities);
-}
-
-/** Return the view that suits a kind best. */
-export function viewFor(kind: string): Route["view"] {
-  if (kind === "product" || kind === "industry" || kind === "theme") return "chain";
-  return kind === "indicator" || kind === "event" || kind === "policy" ? "factor" : "company";
 }
 
 export function Home({ route }: { route: Route }) {

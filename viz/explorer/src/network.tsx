@@ -4,7 +4,7 @@ import Graph from "graphology";
 import forceAtlas2 from "graphology-layout-forceatlas2";
 import { useEffect, useRef } from "preact/hooks";
 import Sigma from "sigma";
-import { ensure, records, wholeSight } from "./app";
+import { ensure, records, noFilters } from "./app";
 import { nameAt } from "./data";
 import type { Link, ViewFilter } from "./links";
 import { linksOf, other } from "./links";
@@ -17,7 +17,7 @@ const EACH = 60;
 /** Load what lies within some steps of the seeds, the strongest first, until the budget is spent. */
 export async function loadNetwork(seeds: string[], depth: number, most: number): Promise<void> {
   await ensure(seeds);
-  const filters = wholeSight();
+  const filters = noFilters();
   const met = new Set(seeds);
   let frontier = seeds;
   for (let step = 1; step < depth && met.size < most; step++) {

@@ -101,7 +101,7 @@ function faceOf(item: Item, { asOf, pinned, marks, namesakes }: Names): Face {
   const name = nameAt(entity, asOf) + (namesakes.get(entity.id) ?? "");
   const mark = marks.get(entity.id);
   const badge = mark ? t(mark) : "";
-  // the name of an event says which way it goes: an arrow beside 「增产」 would read as a cut
+  // the name of an event has its direction: an arrow next to 「增产」 would read as a cut
   const happens = entity.kind === "event" || entity.kind === "policy";
   const move = item.move > 0 ? (happens ? "" : " ↑") : item.move < 0 ? (happens ? t("not_happening") : " ↓") : "";
   const note = item.note === "●" ? "" : item.note;
@@ -117,7 +117,7 @@ function sizeOf(item: Item): number {
   return item.strong || !item.inset ? FONT : 12;
 }
 
-/** Place every item; columns are centred, so that a short one stands beside the middle of a long one. */
+/** Place every item; columns are centred, so that a short one is next to the middle of a long one. */
 export function arrange(plan: Plan, names: Names): Drawing {
   const captioned = plan.columns.some((column) => column.caption);
   const top = PAD + (captioned ? 26 : 0);
@@ -197,7 +197,7 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
   const scale = Math.max(1, Math.min(LARGEST, (room[0] - 4) / drawing.width, (room[1] - 4) / drawing.height));
   const best = Math.max(...plan.links.map((link) => link.strength), 0.01);
   useLayoutEffect(() => {
-    // begin where the topic stands, which a small window may not show
+    // begin at the topic, which a small window may not show
     const topic = drawing.boxes.find((box) => box.item.strong);
     if (!topic || !frame.current) return;
     frame.current.scrollLeft = scale * (topic.x + topic.width / 2) - frame.current.clientWidth / 2;
@@ -346,7 +346,7 @@ interface Curve {
   link: Link;
   path: string;
   at: (share: number) => Point;
-  /** where the sign stands, and the relation's name if there is room for it */
+  /** the place of the sign, and the relation's name if there is room for it */
   mark: Point;
   name: { text: string; x: number; y: number } | null;
 }
@@ -414,7 +414,7 @@ function spot(at: Curve["at"], across: number, down: number, taken: [number, num
   return null;
 }
 
-/** Return the name of a relation for its line: 是…的上游 → 上游. A signed line says what it is by its sign; ≠ is contested. */
+/** Return the name of a relation for its line: 是…的上游 → 上游. A signed line is identified by its sign; ≠ is contested. */
 function shortName(link: Link): string {
   const contested = link.contested ? "≠" : "";
   if (link.relation.family === "causal" && !link.negated) return contested;

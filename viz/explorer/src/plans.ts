@@ -46,7 +46,7 @@ const ABOVE: Key[] = ["owners"];
 const FOLDED = 7;
 const UNFOLDED = 60;
 export const BUDGET = 12;
-/** the sections of a company's picture that say so if nothing is known */
+/** the sections of a company's picture that are shown even if nothing is known */
 const RESERVED: [number, Key][] = [[-1, "suppliers"], [1, "customers"], [0, "rivals"]];
 
 /** Return the column and section of the other end of a link in a picture of an entity. */
@@ -147,13 +147,13 @@ export function profilePlan(records: Records, entity: Entity, filters: ViewFilte
     place((each, column) => column === 0 && each === section);
   }
   place((_, column) => column !== 0);
-  // the heading of a section below the entity says what a line to it would
+  // the heading of a section below the entity has the text of a line to it
   const said = drawn.filter((link) => placeOf(link, entity.id)[0] === 0 && !link.sign && !link.contested && !link.negated && !link.ended && !link.isNew && !link.weak);
   grow(records, builder, filters, expanded, drawn);
   return builder.plan(unique(drawn), new Set(said.map((link) => link.key)));
 }
 
-/** Add the strongest neighbours of expanded entities beside them, within a budget each. */
+/** Add the strongest neighbours of expanded entities next to them, within a budget each. */
 function grow(records: Records, builder: Builder, filters: ViewFilter, expanded: string[], drawn: Link[]): void {
   for (const id of expanded) {
     const column = builder.places.get(id);
@@ -223,7 +223,7 @@ export function answerPlan(records: Records, pictures: WirePicture[], filters: V
   const drawn = [...links.values()].filter((link) => builder.has(link.subject.id) && builder.has(link.object.id));
   if (filters.weak) drawn.push(...weakAmong(records, builder, filters, links));
   grow(records, builder, filters, expanded, drawn);
-  // a stage of the topic stands in its column: a line would only repeat that
+  // a stage of the topic is in its column: a line would only repeat that
   const member = (link: Link) => link.relation.family === "structure" && topics.has(link.object.id);
   const chained = pictures.some((picture) => picture.kind === "chain");
   const inside = new Set(drawn.filter((link) => nested.has(`${link.subject.id} ${link.object.id}`) || (chained && member(link))).map((link) => link.key));

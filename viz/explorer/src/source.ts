@@ -1,4 +1,4 @@
-/** Where records come from: the query API of `liantu explore`, or the parts that `liantu exhibit` wrote beside the page. */
+/** Where records come from: the query API of `liantu explore`, or the parts that `liantu exhibit` wrote next to the page. */
 
 import type { Entity, Meta, PackedEntities, Part, WirePicture } from "./data";
 import { Records, cut } from "./data";
@@ -169,7 +169,7 @@ interface Documents {
   part: number[];
 }
 
-/** The parts of an exhibit: script files beside the page, or data blocks in it. Nothing is fetched. */
+/** The parts of an exhibit: script files next to the page, or data blocks in it. Nothing is fetched. */
 export class PackedSource implements Source {
   private readonly parts = new Map<string, Promise<unknown>>();
   private readonly added = new Set<string>();

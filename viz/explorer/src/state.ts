@@ -147,3 +147,9 @@ export function useChanges(): void {
     return () => void listeners.delete(listener);
   }, []);
 }
+
+/** Return the view that suits a kind best. */
+export function viewFor(kind: string): Route["view"] {
+  if (kind === "product" || kind === "industry" || kind === "theme") return "chain";
+  return kind === "indicator" || kind === "event" || kind === "policy" ? "factor" : "company";
+}

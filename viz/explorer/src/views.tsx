@@ -3,7 +3,7 @@
 import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Loading } from "./app";
-import { asOfText, ensure, entityOf, firstDay, isLoaded, lastDay, loadPictures, meta, pictureKey, picturesOf, records, sightOf, source, useLoading } from "./app";
+import { asOfText, ensure, entityOf, firstDay, isLoaded, lastDay, loadPictures, meta, pictureKey, picturesOf, records, filtersOf, source, useLoading } from "./app";
 import { claimText, modalityText, notesOf, relationText, valueText } from "./claims";
 import { ExportMenu, Filters, TimeBar, UndoButton, ViewTabs } from "./controls";
 import type { Entity, VisibleFact, WirePicture } from "./data";
@@ -20,8 +20,7 @@ import type { Plan, ShownPath } from "./plans";
 import { answerPlan, countWeak, membersPlan, pathsOf, placeOf, profilePlan } from "./plans";
 import type { Match, Passage } from "./source";
 import type { Route } from "./state";
-import { change, go, hrefTo, read, to } from "./state";
-import { viewFor } from "./home";
+import { change, go, hrefTo, read, to, viewFor } from "./state";
 import { DataTable } from "./table";
 import { WatchButton } from "./watch";
 import type { Key } from "./words";
@@ -86,7 +85,7 @@ function Frame({ route, title, subtitle, loading, links, tabs, notice, children 
         <Drawer route={route} links={links} act={(action, id) => act(route, action, id)} />
       </div>
       <TimeBar route={route} links={links} />
-      <Sources links={links} asOf={sightOf(route).asOf} />
+      <Sources links={links} asOf={filtersOf(route).asOf} />
     </>
   );
 }
@@ -154,7 +153,7 @@ function Empty({ name, route }: { name: string; route: Route }) {
   const look = () => void source.passages(name, asOfText(route)).then(setFound);
   const id = route.ids[0] ?? "";
   const known = entityOf(id) !== undefined;
-  const unsure = sightOf(route).weak ? 0 : linksOf(records, id, { ...sightOf(route), weak: true }).length;
+  const unsure = filtersOf(route).weak ? 0 : linksOf(records, id, { ...filtersOf(route), weak: true }).length;
   return (
     <div class="empty">
       <h2>{known ? t("empty", { day }) : t("unknown", { a: name })}</h2>
@@ -186,7 +185,7 @@ const COMPANY_TABS: [string, Key][] = [["", "picture"], ["table", "table"], ["fi
 
 export function CompanyView({ route }: { route: Route }) {
   const id = route.ids[0] ?? "";
-  const filters = sightOf(route);
+  const filters = filtersOf(route);
   const loading = useLoading(() => ensure([id, ...route.expanded]), `company:${id}:${route.expanded.length}`);
   const entity = entityOf(id);
   const links = entity ? linksOf(records, id, filters) : [];
@@ -266,7 +265,7 @@ interface AnswerProps {
 
 /** A view that draws the answer to a question, or lists it. */
 function AnswerView({ route, title, subtitle, tabs, tools, none, table }: AnswerProps) {
-  const filters = sightOf(route);
+  const filters = filtersOf(route);
   const loading = useLoading(() => loadPictures(route), pictureKey(route));
   const pictures = picturesOf(route);
   const ready = pictures !== undefined && (loading.state === "ready" || pictures.every((each) => each.ids.every(isLoaded)));
@@ -294,7 +293,7 @@ function WeakSwitch({ plan, filters, count = countWeak(records, plan, filters) }
 
 export function ChainView({ route }: { route: Route }) {
   const id = route.ids[0] ?? "";
-  const asOf = sightOf(route).asOf;
+  const asOf = filtersOf(route).asOf;
   const [title, subtitle] = header(entityOf(id), id, asOf);
   return (
     <AnswerView
@@ -309,7 +308,7 @@ const PICTURE_TABS: [string, Key][] = [["", "picture"], ["table", "table"]];
 /** What is known of a name for which there is no such answer. */
 function None({ name, route }: { name: string; route: Route }) {
   const entity = entityOf(route.ids[0] ?? "");
-  const filters = sightOf(route);
+  const filters = filtersOf(route);
   const links = entity ? linksOf(records, entity.id, filters) : [];
   if (!entity || !links.length) return <Empty name={name} route={route} />;
   return (
@@ -370,7 +369,7 @@ function figureText(seen: VisibleFact | null, asOf: number): string {
 
 export function FactorView({ route }: { route: Route }) {
   const id = route.ids[0] ?? "";
-  const [title, subtitle] = header(entityOf(id), id, sightOf(route).asOf);
+  const [title, subtitle] = header(entityOf(id), id, filtersOf(route).asOf);
   // a file holds both directions of the answer that it was drawn for
   const both = meta.mode === "served" || read(meta.start).ids.join() === id;
   const tools = !both ? null : (["if_up", "if_down"] as const).map((key, down) => (
@@ -401,7 +400,7 @@ function PathTable({ pictures, filters, name }: { pictures: WirePicture[]; filte
 }
 
 export function PathView({ route }: { route: Route }) {
-  const asOf = sightOf(route).asOf;
+  const asOf = filtersOf(route).asOf;
   const title = route.ids.map((id) => header(entityOf(id), id, asOf)[0]).join(" ↔ ");
   return (
     <AnswerView
@@ -419,7 +418,7 @@ export function NetworkPage({ route }: { route: Route }) {
   const seeds = id ? [id, ...route.expanded] : meta.topics.map(([topic]) => topic);
   const depth = route.depth || 1;
   const most = Math.min(5000, route.most || MOST_NODES);
-  const filters = sightOf(route);
+  const filters = filtersOf(route);
   const on = `network:${seeds.join()}:${depth}:${most}`;
   const loading = useLoading(() => loadNetwork(seeds, depth, most), on);
   const entity = entityOf(id);
@@ -441,7 +440,7 @@ export function NetworkPage({ route }: { route: Route }) {
 
 export function ThemePage({ route }: { route: Route }) {
   const id = route.ids[0] ?? "";
-  const filters = sightOf(route);
+  const filters = filtersOf(route);
   const day = runDay(filters.asOf);
   const run = runOf(day);
   const theme = run?.themes.find((each) => each.id === id);

@@ -1,11 +1,10 @@
 /** Names that a reader follows, and what is new about them since the last look. They stay in the browser. */
 
-import { ensure, lastDay, meta, records, sightOf, useLoading } from "./app";
+import { ensure, lastDay, meta, records, filtersOf, useLoading } from "./app";
 import type { Entity } from "./data";
 import { iso } from "./data";
 import { linksOf } from "./links";
-import { viewFor } from "./home";
-import { HOME, changed, hrefTo, write } from "./state";
+import { HOME, changed, hrefTo, viewFor, write } from "./state";
 import { t } from "./words";
 
 const KEPT = "liantu.watched";
@@ -50,7 +49,7 @@ export function WatchList() {
   const all = read();
   const loading = useLoading(() => ensure(all.map((each) => each.id)), `watch:${all.map((each) => each.id).join()}`);
   if (!all.length || meta.alone) return null;
-  const fresh = ({ id, seen }: Watched) => linksOf(records, id, { ...sightOf(HOME), since: seen }).filter((link) => link.isNew || link.ended).length;
+  const fresh = ({ id, seen }: Watched) => linksOf(records, id, { ...filtersOf(HOME), since: seen }).filter((link) => link.isNew || link.ended).length;
   const address = ({ id, kind, seen }: Watched) => (seen < lastDay ? write({ ...HOME, view: "company", ids: [id], since: iso(seen) }) : hrefTo(viewFor(kind), id));
   return (
     <section aria-label={t("watched")}>
