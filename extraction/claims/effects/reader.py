@@ -49,7 +49,7 @@ _THANKS = re.compile("受益于|得益于|受损于")
 _ASIDE = re.compile(rf"[^（]*（[^（）]*(?:预期|可能|若|{LEAD}|影响|冲击)[^（）]*）、")
 _LISTED = re.compile("[^，；。：]{0,6}?(?:如|例如|包括|相关(?:公司|标的|企业)(?:有|为|包括)?|建议关注|受益标的)")
 # 「压缩利润空间」 is said of everybody that the heading or title is about, 「推高航司成本」 is not
-_OF_ALL = re.compile(rf"(?:{STEPS.pattern})(?:了|企业|行业|公司|板块|整体|产品|制造)*(?:[毛净]利|利润|盈利|业绩)")
+_OF_ALL = re.compile(rf"(?:{STEPS.pattern})(?:了|企业|行业|板块|整体|产品|制造)*(?:[毛净]利|利润|盈利|业绩)")
 _HITS = frozenset({"影响", "冲击", "制约"})  # bad for a party, but no way in which a burden moves
 _CELL = re.compile(r"[^|]+")
 _MOVE = re.compile(f"{RISE}|{FALL}")
