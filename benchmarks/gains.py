@@ -3,8 +3,9 @@
     python -m benchmarks.gains --kb KB                  the 20 moves of LIANTU_DATA/demo_reading.md
     python -m benchmarks.gains --kb KB moves.jsonl      one move a line: {"factor", "direction", "gains", "pays"}
 
-A party is right where it is shown with its sign, wrong where it is shown with the other one only. A listed name matches
-a shown one that contains it. What is shown and not listed is counted as unjudged; `--show` prints every party.
+A party is right where it is shown with its sign, wrong where it is shown with the other one only. A listed name, or one
+of several parted by |, matches a shown one that contains it. What is shown and not listed is counted as unjudged;
+`--show` prints every party.
 """
 
 from __future__ import annotations
@@ -88,8 +89,9 @@ def score(base: KnowledgeBase, path: Path, *, show: bool) -> Counter[str]:
         parties = shown(base, move)
         judged: set[str] = set()
         for name, sign in move.parties.items():
-            near = {each: party for each, party in parties.items() if name in each}
-            exact = {name: parties[name]} if name in parties else near
+            names = name.split("|")
+            near = {each: party for each, party in parties.items() if any(one in each for one in names)}
+            exact = {one: parties[one] for one in names if one in parties} or near
             right = [each for each, party in near.items() if party.sign == sign]
             verdict = "right" if right else "wrong" if exact else "missing"
             judged |= set(right) if right else set(exact)

@@ -298,19 +298,11 @@ class QuerySession:
     def steps(self, edges: Edges) -> list[Step]:
         """Return edges as steps."""
         names = self.graph.relation_names
-        columns = (
-            edges.source,
-            edges.target,
-            edges.relation,
-            edges.sign,
-            edges.weight,
-            edges.fact,
-            edges.cause,
-            edges.effect,
-        )
+        claims = edges.source, edges.target, edges.relation, edges.sign
+        said = edges.weight, edges.fact, edges.cause, edges.effect
         return [
             Step(int(s), int(t), names[int(r)], int(g), float(w), int(f), int(c), int(e))
-            for s, t, r, g, w, f, c, e in zip(*columns, strict=True)
+            for s, t, r, g, w, f, c, e in zip(*claims, *said, strict=True)
         ]
 
     def links(self, steps: Iterable[Step], *, topics: bool = False) -> list[Link]:
@@ -448,15 +440,10 @@ def claimed(fact: Fact) -> tuple[str, str, str, int, str]:
 def spoken(fact: Fact) -> tuple[bool, bool, int, int, float, str]:
     """Order the facts of a link: sure before weak, what is before what may be, the latest period, the latest said."""
     entry = vocabulary().relations.get(fact.relation)
-    period = fact.valid.end if fact.valid and fact.relation in SPEAKER_BOUND else None
-    return (
-        entry is not None and fact.confidence < entry.cut,
-        fact.modality is not Modality.ASSERTED,
-        -(period.toordinal() if period else 0),
-        -fact.last_published_on.toordinal(),
-        -fact.witnesses * fact.confidence,
-        fact.id,
-    )
+    end = fact.valid.end if fact.valid and fact.relation in SPEAKER_BOUND else None
+    doubt = entry is not None and fact.confidence < entry.cut, fact.modality is not Modality.ASSERTED
+    days = -(end.toordinal() if end else 0), -fact.last_published_on.toordinal()
+    return *doubt, *days, -fact.witnesses * fact.confidence, fact.id
 
 
 def subgraph(nodes: Collection[Node], links: Sequence[Link]) -> Subgraph:

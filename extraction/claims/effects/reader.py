@@ -48,6 +48,8 @@ _THANKS = re.compile("受益于|得益于|受损于")
 # an item of a list of happenings that a remark of its own explains
 _ASIDE = re.compile(rf"[^（]*（[^（）]*(?:预期|可能|若|{LEAD}|影响|冲击)[^（）]*）、")
 _LISTED = re.compile("[^，；。：]{0,6}?(?:如|例如|包括|相关(?:公司|标的|企业)(?:有|为|包括)?|建议关注|受益标的)")
+# 「压缩利润空间」 is said of everybody that the heading or title is about, 「推高航司成本」 is not
+_OF_ALL = re.compile(rf"(?:{STEPS.pattern})(?:了|企业|行业|板块|整体|产品|制造)*(?:[毛净]利|利润|盈利|业绩)")
 _HITS = frozenset({"影响", "冲击", "制约"})  # bad for a party, but no way in which a burden moves
 _CELL = re.compile(r"[^|]+")
 _MOVE = re.compile(f"{RISE}|{FALL}")
@@ -61,6 +63,7 @@ class EffectReader:
     def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         """Yield `affects` claims of sentences and table rows, in the order of the text."""
         title = factors_in(document.title, document.title_names)
+        topic = above = _topic(document.title_names)
         heading: list[MovingFactor] = []
         before: list[MovingFactor] = []
         label: list[MovingFactor] = []
@@ -69,6 +72,7 @@ class EffectReader:
             text, names = line.sentence.text, document.names[number]
             if line.block.kind == BlockKind.HEADING:
                 heading, before, label = factors_in(text, names), [], []
+                topic = _topic(names) or above
             elif line.block.kind == BlockKind.TABLE:
                 header = number if line.first else header
                 yield from _row(document, number, header, label or heading or title)
@@ -76,9 +80,8 @@ class EffectReader:
                 annotated = document.by_line[number]
                 own = factors_in(text, annotated.refs)
                 near = [] if line.first else before
-                yield from (
-                    (claim, annotated) for claim in _sentence(annotated, own, near or heading, document.company)
-                )
+                whose = (document.company, topic)
+                yield from ((claim, annotated) for claim in _sentence(annotated, own, near or heading, whose))
                 before, label = own, own if len(text) <= _LABEL or text.endswith("：") else []
 
 
@@ -86,15 +89,15 @@ def _sentence(
     annotated: AnnotatedSentence,
     factors: Sequence[MovingFactor],
     around: Sequence[MovingFactor],
-    company: EntityMention | None,
+    whose: tuple[EntityMention | None, EntityMention | None],
 ) -> list[Claim]:
     """Return the effects of each factor of a sentence, else those under the factor of its surroundings."""
     text = annotated.text
     if text.count("预期") >= _RISKS or not (VERDICTS.search(text) or STEPS.search(text)):
         return []
-    walks = [_Walk(annotated, factors, factor, "stated", company) for factor in factors]
+    walks = [_Walk(annotated, factors, factor, "stated", whose) for factor in factors]
     if not factors and around and VERDICTS.search(text) and not _OWN_CAUSE.search(text):
-        walks = [_Walk(annotated, (), around[-1], "context", company)]
+        walks = [_Walk(annotated, (), around[-1], "context", whose)]
     found: dict[tuple[str, str], Claim] = {}
     for claim in (claim for walk in walks for claim in walk.claims()):
         found.setdefault((claim.subject.entity, claim.object.entity), claim)
@@ -110,10 +113,11 @@ class _Walk:
         factors: Sequence[MovingFactor],
         factor: MovingFactor,
         level: str,
-        company: EntityMention | None,
+        whose: tuple[EntityMention | None, EntityMention | None],
     ) -> None:
         self._annotated, self._text, self._level = annotated, annotated.text, level
-        self._factor, self._all, self._company = factor, factors, company
+        self._factor, self._all = factor, factors
+        self._company, self._topic = whose
         self._own = [each for each in factors if each.ref.entity == factor.ref.entity]
         self._parties = [ref for ref in annotated.refs if ref.start >= 0 and ref.kind in _PARTIES]
         self._current: MovingFactor | None = factor if level == "context" else None
@@ -227,7 +231,10 @@ class _Walk:
         if (parties or measured) and not any(ref.kind == Kind.COMPANY for ref in parties) and self._makers_named():
             parties, self._before = [*parties, *firms], ""
         about_owner = not measured or "公司" in rest or self._labelled()
-        self._give(parties or (self._owner() if about_owner else []) or ([] if measured else firms), sign)
+        named = parties or (self._owner() if about_owner else []) or ([] if measured else firms)
+        self._give(named, sign)
+        if not named and not measured and self._topic and inside and _OF_ALL.search(rest):
+            self._give([self._topic], sign, level="context")
         self._subject = parties or self._subject
 
     def _makers_named(self) -> bool:
@@ -262,27 +269,27 @@ class _Walk:
             if not move and verb["lead"] is None:
                 sign = 1 if verb["raise"] else -1
             if sign:
-                self._claim(ref, sign)
+                self._claim(ref, sign, level=self._level)
         return any(claim.object.about for claim in self._found[before:])
 
-    def _give(self, parties: Iterable[EntityMention], sign: int) -> None:
+    def _give(self, parties: Iterable[EntityMention], sign: int, *, level: str = "") -> None:
         for ref in parties:
             if PHRASES["lacks"].search(self._text, max(0, ref.start - 4), max(0, ref.start)):
                 continue  # 「没有锂矿的电池企业受损」
             if not is_part(ref, self._own or [_elsewhere(self._factor)]):
-                self._claim(ref, sign)
+                self._claim(ref, sign, level=level or self._level)
 
-    def _claim(self, ref: EntityMention, sign: int) -> None:
+    def _claim(self, ref: EntityMention, sign: int, *, level: str) -> None:
         current = self._current
         assert current is not None  # effects are read while a direction holds
         places = [(ref.start, ref.end)] if ref.start >= 0 else []
         places += [(current.start, current.end)] if self._level != "context" else []
         span = (min((low for low, _ in places), default=0), max((high for _, high in places), default=0))
-        self._found.append(_claim(current, ref, sign, level=self._level, span=span))
+        self._found.append(_claim(current, ref, sign, level=level, span=span))
 
 
 def _claim(factor: MovingFactor, party: EntityMention, sign: int, *, level: str, span: tuple[int, int]) -> Claim:
-    cause = factor.ref if level == "stated" else _elsewhere(factor).ref
+    cause = factor.ref if level == "stated" or party.start < 0 else _elsewhere(factor).ref
     return Claim(
         relation="affects",
         subject=cause,
@@ -297,6 +304,13 @@ def _claim(factor: MovingFactor, party: EntityMention, sign: int, *, level: str,
         signed=True,
         reader=EFFECTS,
     )
+
+
+def _topic(names: Iterable[EntityMention]) -> EntityMention | None:
+    """Return the only trade or product that a title or heading names, as said elsewhere."""
+    things = {ref.entity: ref for ref in names if ref.kind in {Kind.INDUSTRY, Kind.PRODUCT}}
+    only = next(iter(things.values())) if len(things) == 1 else None
+    return only and structs.replace(only, start=CONTEXT, end=CONTEXT, owner_end=CONTEXT)
 
 
 def _elsewhere(factor: MovingFactor) -> MovingFactor:

@@ -177,8 +177,8 @@ def _views(session: QuerySession, fact: Fact, direction: int) -> Iterator[_View]
     direct = (cause or 1) == direction
     sign = effect if direct else -effect
     target = session.known(fact.object)
-    if target is None:
-        return
+    if target is None or not (direct or (cause and fact.modality is Modality.ASSERTED)):
+        return  # what a happening does says nothing of its absence, nor does what may be
     if target.kind in PARTIES:
         yield _View(target.id, sign, direct, fact)
     elif _passed_on(session, fact, target):

@@ -165,14 +165,18 @@ def _holds(path: Path, walk: _Walk, direction: int, *, forward: bool) -> bool:
     """Whether each link of a path is stated of the move it is walked in, or may be turned round.
 
     Only what is surely asserted without a condition of two ends that both move can be turned round: that a cut lifts
-    a price does not mean that no cut lowers it.
+    a price does not mean that no cut lowers it. Of several steps all are as stated, or asserted.
     """
     move = direction if forward else walk.direction
+    turned = False
     for link in path.links:
-        if said_of(link, move) is None and (link.weak or not any(_turns(fact) for fact in link.facts)):
-            return False
+        if said_of(link, move) is None:
+            if link.weak or not any(_turns(fact) for fact in link.facts):
+                return False
+            turned = True
         move *= link.sign
-    return True
+    asserted = all(any(fact.modality is Modality.ASSERTED for fact in link.facts) for link in path.links)
+    return not turned or len(path.links) == 1 or asserted
 
 
 def _turns(fact: Fact) -> bool:

@@ -58,6 +58,33 @@ def test_what_states_no_effect_gives_none(text: str):
     assert not {each for each in effects(text) if "海亮股份" in each}
 
 
+def test_firms_listed_behind_a_gain_gain():
+    found = effects("铜价上涨后铜矿盈利扩大，相关公司紫金矿业、洛阳钼业。")
+    assert {"铜价格 up → 紫金矿业 up", "铜价格 up → 洛阳钼业 up"} <= found
+    assert not {each for each in effects("铜价上涨压缩空调利润，相关公司格力电器。") if "格力电器" in each}
+
+
+def test_a_result_of_everybody_is_said_of_the_trade_of_the_title():
+    line = "成本风险：铜价上涨将压缩利润空间。"
+    assert "铜价格 up → 空调 down" in effects(line, title="空调行业周报")
+    assert not {each for each in effects("油价上涨推高航司成本。", title="空调行业周报") if "空调" in each}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "生鲜乳价格企稳，大麦价格仍待观察，利好啤酒。",  # a price that settles moves neither way
+        "碳关税推高组件出口成本。",  # a cost of exports, no exports
+        "贸易壁垒升级（关税可能影响储能出口）、技术路线变革冲击锂电池。",  # another item of the list
+    ],
+)
+def test_what_another_word_is_about_is_no_effect(text: str):
+    found = effects(text)
+    assert not {
+        each for each in found if each.endswith(("啤酒 up", "出口量 up")) or ("关税" in each and "锂电池" in each)
+    }
+
+
 def test_what_a_party_lacks_is_no_party():
     found = effects("锂价上涨推高电池成本，亿纬锂能等没有锂矿的电池企业受损。")
     assert "锂价格 up → 亿纬锂能 down" in found

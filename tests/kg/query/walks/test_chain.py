@@ -228,3 +228,36 @@ def test_a_product_is_no_company_of_a_stage():
         if s.node.entity.id == CELL
     )
     assert [node.entity.name for node in stage.companies] == ["乙公司"]
+
+
+def test_what_is_named_after_the_topic_and_made_by_several_is_on_its_chain():
+    makers = [
+        claim(f"org:{n}公司", "produces", thing) for n in "甲乙" for thing in ("product:储能零部件", "product:户外储能")
+    ]
+    said = (
+        claim("org:丙公司", "operates", "product:储能"),
+        claim("org:丙公司", "produces", "product:储能支架"),
+        *makers,
+    )
+    answer = chain(seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(said)))), "储能")
+    assert names(answer) == {"上游": {"储能零部件"}, "中游": {"储能", "户外储能"}}
+
+
+def test_what_goes_into_many_things_leads_no_further():
+    """What 碳纤维 is made of is no part of 风电: it goes into much else."""
+    uses = [claim("product:碳纤维", "upstream_of", f"product:{n}用品") for n in "甲乙丙丁戊己"]
+    facts = (
+        claim("product:原丝", "upstream_of", "product:碳纤维"),
+        claim("product:碳纤维", "upstream_of", "product:风机"),
+    )
+    said = [(f"第{n}句。", fact) for n, fact in enumerate((*facts, *uses))]
+    assert "原丝" in names(chain(seen(paper(1, "2024-01-01", *said[:-1])), "风机"))["上游"]
+    assert names(chain(seen(paper(1, "2024-01-01", *said)), "风机")) == {"上游": {"碳纤维"}, "中游": {"风机"}}
+
+
+def test_the_topic_itself_lists_more_companies_than_its_stages():
+    said = [claim(f"org:甲{n}公司", "produces", thing) for n in range(12) for thing in (SILICON, WAFER)]
+    said.append(claim(SILICON, "upstream_of", WAFER))
+    answer = chain(seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(said)))), "硅片")
+    listed = {stage.node.entity.name: len(stage.companies) for layer in answer.layers for stage in layer.stages}
+    assert listed == {"硅料": 8, "硅片": 12}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,7 +26,7 @@ from tests.kg.query.world import (
 )
 
 if TYPE_CHECKING:
-    from kg.model import Fact
+    from kg.model import Fact, Reading
     from kg.query.answers import Party
 
 
@@ -73,6 +74,60 @@ def test_what_is_stated_of_the_opposite_move_is_turned_round_and_marked():
 def test_a_burden_turns_the_sign():
     cost, margin = parties(moves(PRICE, "indicator:电池片成本", 1, 1)), parties(moves(PRICE, MARGIN, 1, -1))
     assert (cost["product:电池片"].sign, margin[MODULE].sign) == (-1, -1)
+
+
+def unsure(fact: Fact, confidence: float = 0.5) -> Reading:
+    """Return a document that states a fact which was read with little confidence."""
+    said = paper(9, "2024-01-02", ("不确定的一句。", fact))
+    facts = tuple(replace(each, evidence=(replace(each.evidence[0], confidence=confidence),)) for each in said.facts)
+    return replace(said, facts=facts)
+
+
+def test_whom_only_weak_facts_name_stands_last_and_is_marked():
+    sure = paper(1, "2024-01-01", ("硅料涨价利好通威股份。", moves(PRICE, TONGWEI, 1, 1)))
+    view = seen(sure, unsure(moves(PRICE, SUNGROW, 1, -1)))
+    assert [(party.entity.id, party.sign, party.weak) for party in impact(view, "硅料价格").parties] == [
+        (TONGWEI, 1, False),
+        (SUNGROW, -1, True),
+    ]
+    assert [party.entity.id for party in impact(QuerySession(view, weak=False), "硅料价格").parties] == [TONGWEI]
+
+
+@pytest.mark.parametrize(("sign", "shown"), [(1, [("stated", False)]), (-1, [])])
+def test_a_role_makes_a_weak_statement_sure_or_neither_is_shown(sign: int, shown: list[tuple[str, bool]]):
+    maker = paper(1, "2024-01-01", ("通威股份生产硅料。", claim(TONGWEI, "produces", SILICON)))
+    view = seen(maker, unsure(moves(PRICE, TONGWEI, 1, sign)))
+    assert [(party.basis, party.weak) for party in impact(view, "硅料价格").parties] == shown
+
+
+def test_a_happening_says_nothing_of_its_absence():
+    assert not parties(moves(CUT, TONGWEI, 0, 1), name="限产", direction=-1)
+    assert parties(moves(CUT, TONGWEI, 0, 1), name="限产")[TONGWEI].sign == 1
+
+
+def test_a_move_has_several_names():
+    """人民币升值 is 人民币 rising and the opposite of 人民币贬值; 利率 falls with 降息."""
+    rising = moves("indicator:人民币", TONGWEI, 1, -1), moves("event:人民币升值", SUNGROW, 0, -1)
+    assert {party: each.sign for party, each in parties(*rising, name="人民币升值").items()} == {
+        TONGWEI: -1,
+        SUNGROW: -1,
+    }
+    falling = parties(
+        moves("indicator:利率", TONGWEI, 1, -1), moves("policy:降息", SUNGROW, 0, 1), name="利率", direction=-1
+    )
+    assert {party: each.sign for party, each in falling.items()} == {TONGWEI: 1, SUNGROW: 1}
+
+
+def test_a_measure_without_an_owner_is_of_the_trade_it_names():
+    trade = [claim(f"org:甲{n}公司", "operates", "industry:火电") for n in range(3)]
+    found = parties(moves(PRICE, "indicator:火电企业盈利空间", 1, -1), *trade)
+    assert found["industry:火电"].sign == -1
+
+
+def test_a_margin_is_no_kind_of_interest():
+    assert TONGWEI not in parties(
+        moves("indicator:利率", SUNGROW, 1, 1), moves("indicator:组件毛利率", TONGWEI, 1, 1), name="利率"
+    )
 
 
 def test_the_latest_view_leads_and_the_other_is_kept():
