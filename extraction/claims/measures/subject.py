@@ -165,7 +165,11 @@ class SubjectFinder:
         if owner.ref is not None:
             doubt = owner.doubt or _may_belong_to_company(annotated, indicator, owner.ref)
             confidence = DOUBTFUL if doubt else _PHRASE_CONFIDENCE * owner.ref.score
-            return self._measure(owner.ref, indicator, confidence, owner.scope)
+            measured = self._measure(owner.ref, indicator, confidence, owner.scope)
+            named = replace(measured.indicator, start=owner.ref.start)  # 「某公司矿产铜产量」 is the company's
+            begin = clause_start(annotated.text, owner.ref.start)
+            own = None if owner.doubt or owner.scope else self._with_company(annotated, named, begin)
+            return own if own and own.subject in annotated.refs else measured
         implied = self._implied_subject(annotated, indicator, previous, before)
         if implied is None or annotated.text[indicator.start : indicator.end] == "市场":
             return None
