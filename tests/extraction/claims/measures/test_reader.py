@@ -253,6 +253,27 @@ def test_the_next_period_of_a_figure_may_be_realised():
     }
 
 
+def test_the_company_word_behind_another_company_with_its_code_is_not_the_reports():
+    lines = ("精研科技（300709.SZ）发布三季报，业绩增长。2024年公司毛利率28.8%。",)
+    assert "宁德时代" not in {row[0] for row in rows(*lines, codes=("300750.SZ",))}
+
+
+def test_a_quarter_run_into_the_word_for_a_company_is_no_firm():
+    found = rows("从单季度数据来看，2020Q1-Q3公司营业收入分别为35.5、40.8、39.6亿元。")
+    assert not [row for row in found if "Q3" in row[0]]
+
+
+def test_the_words_for_a_market_are_one_place():
+    assert rows("2018、2019年中国市场手机渗透率达58%、88%。") == {
+        ("手机", "手机渗透率", 58.0, "%", "", "2018"),
+        ("手机", "手机渗透率", 88.0, "%", "", "2019"),
+    }
+
+
+def test_half_a_year_before_an_indicator_is_no_chip():
+    assert rows("兆易创新1H20归母净利润同比增长32.1%。") == {("兆易创新", "归母净利润", 32.1, "%", "yoy", "2020H1")}
+
+
 def test_the_company_word_is_the_subject_of_the_report():
     assert rows("公司2024年营业收入3620亿元。", codes=("300750.SZ",)) == {REVENUE}
 
