@@ -168,7 +168,7 @@ class SubjectFinder:
             measured = self._measure(owner.ref, indicator, confidence, owner.scope)
             named = replace(measured.indicator, start=owner.ref.start)  # 「某公司矿产铜产量」 is the company's
             begin = clause_start(annotated.text, owner.ref.start)
-            own = None if owner.doubt or owner.scope else self._with_company(annotated, named, begin)
+            own = self._with_company(annotated, named, begin) if named.about and not (owner.doubt or owner.scope) else None
             return own if own and own.subject in annotated.refs else measured
         implied = self._implied_subject(annotated, indicator, previous, before)
         if implied is None or annotated.text[indicator.start : indicator.end] == "市场":
