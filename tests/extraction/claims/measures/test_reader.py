@@ -258,6 +258,21 @@ def test_the_company_word_behind_another_company_with_its_code_is_not_the_report
     assert "宁德时代" not in {row[0] for row in rows(*lines, codes=("300750.SZ",))}
 
 
+def test_a_company_that_alone_opens_the_sentence_has_the_results_behind_its_clause():
+    (fact,) = read(report("泸州老窖经营稳健，2024年营业收入312亿元。")).facts
+    assert fact.confidence > Settings().answer_confidence
+
+
+def test_two_companies_listed_before_a_figure_are_read_without_a_fault():
+    assert rows("2024年，宁德时代动力业务、比亚迪收入3620亿元。") is not None
+
+
+def test_a_report_may_show_its_figures():
+    assert rows("海康威视2025年中报显示，营业收入418.2亿元。") == {
+        ("海康威视", "营业收入", 418.2e8, "元", "", "2025H1"),
+    }
+
+
 def test_a_quarter_run_into_the_word_for_a_company_is_no_firm():
     found = rows("从单季度数据来看，2020Q1-Q3公司营业收入分别为35.5、40.8、39.6亿元。")
     assert not [row for row in found if "Q3" in row[0]]
