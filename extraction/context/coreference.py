@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, structs
 
+from extraction.context.surroundings import CODE
 from extraction.names.gazetteer import indicator_of
 from extraction.sentence import CONTEXT, EntityMention
 from extraction.text.clauses import in_brackets
@@ -33,10 +34,11 @@ class Discourse:
     def __init__(self, company: EntityMention | None, lexicon: Lexicon) -> None:
         self._company, self._lexicon = company, lexicon
         self._topics: set[str] = set()
+        self._coded: EntityMention | None = None  # the last company of the block that its code introduces
 
     def begin_block(self) -> None:
         """Forget the topics of the previous paragraph or item."""
-        self._topics = set()
+        self._topics, self._coded = set(), None
 
     def resolve(
         self, text: str, names: Sequence[EntityMention], around: Surroundings
@@ -47,6 +49,8 @@ class Discourse:
         """
         about = around.subject
         subject = about if self._topics <= {about.entity if about else ""} else None
+        coded = [ref for ref in names if ref.kind == Kind.COMPANY and CODE.match(text, ref.end)]
+        self._coded = coded[-1] if coded else self._coded
         resolved = self._with_pronouns(text, names, around.company)
         if subject is not None and subject.kind in _HEADED_KINDS:
             resolved = self._with_bare_heads(text, resolved, subject)
@@ -64,6 +68,8 @@ class Discourse:
                 continue
             before = [ref for ref in names if ref.kind == Kind.COMPANY and ref.end <= match.start()]
             meant = company or (before[-1] if len({ref.entity for ref in before}) == 1 else None)
+            if company is not None and self._coded is not None and self._coded.entity != company.entity:
+                continue  # 「甲公司（300001.SZ）…，公司…」 in a report on 乙公司 is about either
             if company is not None and company.entity in {ref.entity for ref in before[1:]} and before[0].start == 0:
                 meant = before[0]  # under 乙公司, 「甲公司第一大客户为乙公司，公司…」 still means 甲公司
             if meant is None and not before and _OWN_COMPANY.match(match[0]):

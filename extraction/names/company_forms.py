@@ -46,7 +46,9 @@ _LATIN = re.compile(r"[A-Za-z0-9]")
 _BRACKETED = re.compile(r"[（(][^（()）]{1,12}[）)]")
 _PART = _PHRASES["part"]
 _GLUED = re.compile(r"(?:[A-Za-z]*[a-z][A-Za-z]*|[\d()（）-]{5,})(?=[一-鿿])")
-_INDEX = re.compile("^(?:申万|中信|SW|CS|CI|[Qq][1-4])(?=..)")  # whose sector it is, or a quarter run into the name
+_INDEX = re.compile(
+    "^(?:(?:申万|中信|SW|CS|CI)(?=..)|[Qq][1-4](?=..|$)|[Hh][12]$)"
+)  # whose sector it is, or a quarter run into the name
 
 
 @dataclass(frozen=True, slots=True)

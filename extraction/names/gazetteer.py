@@ -41,6 +41,7 @@ _LIST_MARKS, _MARK = ("、", "："), re.compile("[，。；！？]")
 _FUNCTION_WORDS = "系受因由以对使令据与和及的了于为是在从向将把被"
 _PRICE_CONTINUATIONS = ("格", "差", "值", "位", "款", "钱")
 _LATIN, _LETTER = re.compile(r"[A-Za-z0-9]"), re.compile(r"[A-Za-z]")
+_HALF = re.compile(r"[1-4][HQ]\d\d(?!\d)")  # 1H20 is half a year, no chip H20
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +255,8 @@ def _splits_latin_word(text: str, start: int, end: int) -> bool:
     """Whether a match is only part of a longer Latin word: 「AI」 in 「AIDS」."""
     if not (text[start].isascii() or text[end - 1].isascii()):
         return False
-    before = start > 0 and _LATIN.match(text, start) and _LETTER.match(text, start - 1)
+    glued = start > 0 and (_LETTER.match(text, start - 1) or _HALF.match(text, start - 1))
+    before = glued and _LATIN.match(text, start)
     after = end < len(text) and _LATIN.match(text, end - 1) and _LETTER.match(text, end)
     return bool(before or after)
 

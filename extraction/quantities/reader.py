@@ -85,9 +85,11 @@ def _read_digits(text: str, start: int) -> list[Raw]:
 
 
 def _in_brackets(text: str, start: int) -> Raw | None:
-    """Read a negative amount in brackets; （1） at the start of a clause is a number of a list."""
+    """Read a negative amount in brackets; （1） at the start of a clause is a number of a list, （98.2） is none."""
     match = _IN_BRACKETS.match(text, start)
-    if match is None or not (match["scale"] or match["unit"]) or text[start - 2 : start - 1] in {"", *"，。；：、 "}:
+    if match is None or not (match["scale"] or match["unit"]):
+        return None
+    if "." not in match["n"] and text[start - 2 : start - 1] in {"", *"，。；：、 "}:
         return None
     scale = (match["scale"] or "").strip()
     number = -_value(match["n"]) * _factor(scale)

@@ -166,7 +166,7 @@ WRITTEN = (
         _reversed,
     ),
     Form("nHyy", rf"{_FREE}(?P<h>[12])H ?'?(?P<y>{_YY})(?:[EFA]|年)?{NO_LETTER}", "1H25", _reversed),
-    Form("nMyy", rf"{_FREE}(?P<m>[369])M ?'?(?P<y>{_YY})(?:年)?{NO_LETTER}", "9M24", _reversed),
+    Form("nMyy", rf"{_FREE}(?:1[-~])?(?P<m>[369])M ?'?(?P<y>{_YY})(?:年)?{NO_LETTER}", "9M24", _reversed),
     Form(
         "Qn yyyy",
         rf"{_FREE}Q(?P<q>[1-4])(?:{TO}Q(?P<q2>[2-4]))?(?: |'| ')(?P<y>{YEAR}|(?<=')\d\d){NO_LETTER}",

@@ -115,6 +115,7 @@ def _owner(annotated: AnnotatedSentence, name: list[_Word], generic: list[_Word]
     name, region, scope = _split_places(annotated, name)
     name, before = _behind_market(name)
     where = _join_places(phrase, scope) + before
+    listed = tuple(scope) if "、" in where else ()
     if not name:
         return Owner(None, region, where, readable)
     start, end = name[0].start, name[-1].end
@@ -124,9 +125,9 @@ def _owner(annotated: AnnotatedSentence, name: list[_Word], generic: list[_Word]
     named = [ref for ref in annotated.refs if ref.start >= start and ref.end <= end and ref.name not in NO_NAMES]
     known = [ref for ref in named if ref.kind in SUBJECT_KINDS]
     if known and known[-1].start == start and known[-1].end == end:
-        return Owner(known[-1], region, where, readable, tuple(scope))
+        return Owner(known[-1], region, where, readable, listed)
     if known and known[-1].kind == Kind.COMPANY and known[-1].end == end:
-        return Owner(known[-1], region, where, readable, tuple(scope))
+        return Owner(known[-1], region, where, readable, listed)
     measures = any(ref.kind == Kind.INDICATOR and start <= ref.start and ref.end <= end for ref in annotated.refs)
     if measures or not _is_valid_name(words) or all(word.text in _NON_NAMES for word in name):
         return Owner(None, region, where, readable=False)
@@ -138,7 +139,7 @@ def _owner(annotated: AnnotatedSentence, name: list[_Word], generic: list[_Word]
         region,
         where,
         readable,
-        tuple(scope),
+        listed,
     )
 
 

@@ -87,6 +87,7 @@ _NEWLY_ADDED, _STOCKS = (
     ),
 )
 _TRADE = re.compile("[进出]口")
+_PLACE_REACH = 300  # characters after which a place named once no longer applies
 # Of company figures, only these have a place; the others cover all.
 _VOLUMES = ("销量", "出货量", "交付量", "份额", "市占率", "占有率", "装机量", "渗透率")
 
@@ -104,7 +105,7 @@ class MetricReader:
         self.subjects = SubjectFinder(lexicon)
         self._continuation = ContinuationResolver(self.subjects, self._fits)
         self._before: PreviousMeasurement | None = None  # last measurement of the previous sentence
-        self._place = ""  # last place of the paragraph's figures
+        self._place, self._placed_at = "", 0  # last place of the paragraph's figures, and where it was named
         self._seen: set[str] = set()  # places named in the paragraph
         self._measured: set[str] = set()  # subjects measured in the paragraph
         self._traded = False  # the last figure measured imports or exports
@@ -121,6 +122,8 @@ class MetricReader:
             self._place, self._seen, self._measured, self._traded = "", set(), set(), False
             self._joined = False
             self._before = mark_doubtful(self._before)  # the previous paragraph may have another topic
+        if annotated.sentence.start - self._placed_at > _PLACE_REACH:
+            self._place = ""  # pages of flattened text are one paragraph
         previous: PreviousMeasurement | None = None
         excluded = None
         if annotated.quantities:
@@ -311,7 +314,7 @@ class MetricReader:
         places = [name for _, name in places_in(annotated.text, annotated.refs, start=begin, end=head)] or [self._place]
         if any(name and name in measurement.scope for name in places) or places_in(measurement.scope, ()):
             if measurement.confidence > DOUBTFUL:
-                self._place = measurement.scope
+                self._place, self._placed_at = measurement.scope, annotated.sentence.start
             return measurement
         if is_company and not measurement.indicator.name.endswith(_VOLUMES):
             return measurement

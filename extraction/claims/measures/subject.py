@@ -64,6 +64,7 @@ INHERITED_CONFIDENCE = 0.6  # the last sentence's subject
 _HEADING_COMPANY_CONFIDENCE = 0.84
 _CONTEXT_CONFIDENCE = 0.6
 _TOPIC_CONFIDENCE = 0.45  # named in another clause of the sentence; two of three are right
+_OPENS_CONFIDENCE = 0.75  # a company that opens a clause before, and alone may have such a figure
 SHARE_CONFIDENCE = 0.4  # share of a previously stated whole; one of three is right
 _PHRASES = phrases("measures/subject")
 _PART = _PHRASES["part"]
@@ -165,7 +166,12 @@ class SubjectFinder:
         if owner.ref is not None:
             doubt = owner.doubt or _may_belong_to_company(annotated, indicator, owner.ref)
             confidence = DOUBTFUL if doubt else _PHRASE_CONFIDENCE * owner.ref.score
-            return self._measure(owner.ref, indicator, confidence, owner.scope)
+            measured = self._measure(owner.ref, indicator, confidence, owner.scope)
+            named = replace(measured.indicator, start=owner.ref.start)  # 「某公司矿产铜产量」 is the company's
+            begin = clause_start(annotated.text, owner.ref.start)
+            plain = named.about and not (owner.doubt or owner.scope)
+            own = self._with_company(annotated, named, begin) if plain else None
+            return own if own and own.subject in annotated.refs else measured
         implied = self._implied_subject(annotated, indicator, previous, before)
         if implied is None or annotated.text[indicator.start : indicator.end] == "市场":
             return None
@@ -197,7 +203,9 @@ class SubjectFinder:
             others = any(ref.start >= previous.quantity.end for ref in topics)
             return found.mention, DOUBTFUL if others else last.confidence, _carried_scope(last)
         if found.origin == "topic":
-            return found.mention, _TOPIC_CONFIDENCE * found.mention.score, ""
+            opens = clause_start(annotated.text, found.mention.start) == found.mention.start
+            own = opens and found.mention.kind == Kind.COMPANY and indicator.name in COMPANY_INDICATORS
+            return found.mention, (_OPENS_CONFIDENCE if own else _TOPIC_CONFIDENCE) * found.mention.score, ""
         if found.origin == "sentence" and before is not None:
             plain = OPENING.fullmatch(without(annotated, 0, indicator.start))  # otherwise of an unknown subject
             confidence = min(INHERITED_CONFIDENCE if plain else DOUBTFUL, before.confidence)

@@ -41,6 +41,7 @@ YEAR = re.compile(r"(?:19|20)\d\d ?年? ?[AEF]?")
 _FORECAST = re.compile(r"\d{2,4}\s*年?\s*[EF](?![A-Za-z])|预测|预计")
 _PHRASES = phrases("tables/labels")
 _YEAR_OF = _PHRASES["year_of"]
+_YEAR_BEHIND = re.compile(r"(?<=[\s（(])((?:19|20)\d\d)(?=[）)\s]*$)")
 _ABBREVIATIONS = (  # only in heads; ambiguous in sentences
     (re.compile("年内|今年以来|年初以来"), "年初至今"),
     (re.compile("(?<![A-Za-z])EPS(?![A-Za-z])"), "每股收益"),
@@ -324,6 +325,7 @@ def _remaining_words(annotated: AnnotatedSentence, measured: Measurement | None,
 def _strip_label(label: str) -> str:
     """Return a label without its number, notes and unit, with abbreviations expanded."""
     text = _GENERIC.sub("", _OF_WHEN.sub("", _NUMBERED.sub("", unit_of(without_notes(label)).rest)))
+    text = _YEAR_BEHIND.sub(r"\1年", text)
     for short, spelled in _ABBREVIATIONS:
         text = short.sub(spelled, text)
     return text

@@ -36,6 +36,8 @@ CLAIMS: list[tuple[str, list[Row]]] = [
     ("五粮液2024年净利润同比下滑2.3%。", [("五粮液", "净利润", -2.3, "%", "yoy", "2024")]),
     ("宁德时代2025年上半年净利润305亿元。", [("宁德时代", "净利润", 305e8, "元", "", "2025H1")]),
     ("宁德时代25Q2营收942亿元。", [("宁德时代", "营业收入", 942e8, "元", "", "2025Q2")]),
+    # a product that no list holds is measured of the company before it
+    ("紫金矿业2024年矿产铜产量107万吨。", [("紫金矿业", "矿产铜产量", 107e4, "吨", "", "2024")]),
     ("宁德时代2024年研发费用186亿元。", [("宁德时代", "研发费用", 186e8, "元", "", "2024")]),
     ("招商银行2024年净息差1.98%。", [("招商银行", "净息差", 1.98, "%", "", "2024")]),
     (
@@ -249,6 +251,42 @@ def test_the_next_period_of_a_figure_may_be_realised():
         ("比亚迪", "营业收入", 7771e8, "元", "", "2024"),
         ("比亚迪", "营业收入", 1704e8, "元", "", "2025Q1"),
     }
+
+
+def test_the_company_word_behind_another_company_with_its_code_is_not_the_reports():
+    lines = ("精研科技（300709.SZ）发布三季报，业绩增长。2024年公司毛利率28.8%。",)
+    assert "宁德时代" not in {row[0] for row in rows(*lines, codes=("300750.SZ",))}
+
+
+def test_a_company_that_alone_opens_the_sentence_has_the_results_behind_its_clause():
+    (fact,) = read(report("泸州老窖经营稳健，2024年营业收入312亿元。")).facts
+    assert fact.confidence > Settings().answer_confidence
+
+
+def test_two_companies_listed_before_a_figure_are_read_without_a_fault():
+    assert rows("2024年，宁德时代动力业务、比亚迪收入3620亿元。") is not None
+
+
+def test_a_report_may_show_its_figures():
+    assert rows("海康威视2025年中报显示，营业收入418.2亿元。") == {
+        ("海康威视", "营业收入", 418.2e8, "元", "", "2025H1"),
+    }
+
+
+def test_a_quarter_run_into_the_word_for_a_company_is_no_firm():
+    found = rows("从单季度数据来看，2020Q1-Q3公司营业收入分别为35.5、40.8、39.6亿元。")
+    assert not [row for row in found if "Q3" in row[0]]
+
+
+def test_the_words_for_a_market_are_one_place():
+    assert rows("2018、2019年中国市场手机渗透率达58%、88%。") == {
+        ("手机", "手机渗透率", 58.0, "%", "", "2018"),
+        ("手机", "手机渗透率", 88.0, "%", "", "2019"),
+    }
+
+
+def test_half_a_year_before_an_indicator_is_no_chip():
+    assert rows("兆易创新1H20归母净利润同比增长32.1%。") == {("兆易创新", "归母净利润", 32.1, "%", "yoy", "2020H1")}
 
 
 def test_the_company_word_is_the_subject_of_the_report():

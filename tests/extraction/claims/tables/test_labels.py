@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
+import pytest
+
 from kg.model import Modality
 from tests.goldens.reports import names_of, read, report
 
@@ -33,6 +35,14 @@ def stored(*lines: str, **about: object) -> set[tuple[str, str, str, str, str]]:
 def test_words_before_a_heads_indicator_belong_to_it():
     found = stored("公司 | 2024年权益产量（万吨）", "紫金矿业 | 56.7", "洛阳钼业 | 26.5")
     assert {indicator for _, indicator, *_ in found} == {"权益产量"}
+
+
+@pytest.mark.parametrize("head", ["营业收入（亿元，2024）", "营业收入（2024，亿元）", "营业收入 2024（亿元）"])
+def test_a_bare_year_behind_an_indicator_dates_it(head):
+    assert stored(f"公司 | {head}", "格力电器 | 1891.6", "海信家电 | 927.5") == {
+        ("格力电器", "营业收入", "", "1.8916e+11元", "2024"),
+        ("海信家电", "营业收入", "", "9.275e+10元", "2024"),
+    }
 
 
 def test_a_row_label_is_not_cut_to_the_indicator_at_its_end():
