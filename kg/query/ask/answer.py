@@ -14,7 +14,7 @@ from kg.messages.words import noted, word
 from kg.query.answers import AnswerLine, AskAnswer, Subgraph
 from kg.query.ask.composed import composed, today
 from kg.query.ask.dated import AskedPeriod
-from kg.query.ask.evidence import Retriever, label_of, passage
+from kg.query.ask.evidence import ANSWERS, Retriever, label_of, passage
 from kg.query.ask.figures import LEAST
 from kg.query.ask.lexicon import lexicon
 from kg.query.ask.understand import understand
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kg.store.port import View
 
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
-_ANSWERS, _BESIDE = 0.3, 0.4  # decision of an answer, and the share of it that a further line needs
+_BESIDE = 0.4  # the share of the decision of an answer that a further line needs
 _RELATED, _SIMILAR = 0.17, 0.2  # probability of a sentence shown beside an answer or as related, decision of the latter
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 _COMPARED = 6  # sentences about each side of a comparison
@@ -84,13 +84,13 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
     told, graph = composed(session, asked)
     lines = [line for line in told if line.citations or not line.indent]
     dated = [sentence for sentence in found if sentence.may_answer and not _is_turned(session, asked, sentence)]
-    chosen = _beside(dated) if dated and dated[0].decision >= _ANSWERS else []
+    chosen = _beside(dated) if dated and dated[0].decision >= ANSWERS else []
     sides = _sides(session, asked) if asked.operation == "compare" else []
     if sides and len(lines[0].citations if lines else ()) < len(sides):  # the graph has no verdict
         verdict = _verdict(session, asked, sides)
         lines, chosen = verdict, [] if verdict else [*sides, *(each for each in chosen if each not in sides)]
     if any(line.citations for line in lines):
-        plain = [each for each in chosen if each.decision >= _ANSWERS]
+        plain = [each for each in chosen if each.decision >= ANSWERS]
         quoted = list(_quoted(session, asked, plain, lines))
         return _answer(
             session, asked, "answered", [*lines, *quoted[: max(_SHOWN_BESIDE, _SHOWN - len(lines))]], graph=graph
@@ -135,7 +135,7 @@ def _stated_later(session: QuerySession, asked: Understood) -> AskAnswer | None:
     states = AskedPeriod(period, value=True).states
     found = Retriever(session, later).find()
     named = [each for each in found if each.may_answer and states(each.text, each.document.published_on)]
-    if not named or named[0].decision < _ANSWERS:
+    if not named or named[0].decision < ANSWERS:
         return None
     return _answer(session, asked, "answered", list(_quoted(session, asked, named[:1])))
 
