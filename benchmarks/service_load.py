@@ -76,11 +76,11 @@ def main(kb: Path, seconds: int, clients: int, workers: int, *, writer: bool, li
     with tempfile.TemporaryDirectory() as scratch:
         base = Path(scratch) / "load.liantu"
         shutil.copy(kb, base)
-        hubs = _hubs(base)
+        hubs = hubs_of(base)
         if lightrag:
             _compare_retrieval(base, Path(scratch), lightrag, seconds=seconds, clients=clients)
             return
-        with _service(base, workers) as (url, pid), _watch(url, base, hubs, writer=writer) as watched:
+        with service(base, workers) as (url, pid), _watch(url, base, hubs, writer=writer) as watched:
             print(_HEAD.format(clients=clients, workers=workers))
             for name, asked in _steps(hubs).items():
                 print(_row(name, _loaded(Path(scratch), url, asked, seconds=seconds, clients=clients)), flush=True)
@@ -92,7 +92,7 @@ def main(kb: Path, seconds: int, clients: int, workers: int, *, writer: bool, li
     sys.exit(bool(watched.wrong or watched.dropped))
 
 
-def _hubs(base: Path) -> list[str]:
+def hubs_of(base: Path) -> list[str]:
     """Return the busiest entities, the busiest first."""
     with open_kb(base) as kb, kb.session() as session:
         edges, names = session.graph.edges(), session.graph.entity_ids
@@ -103,7 +103,7 @@ def _hubs(base: Path) -> list[str]:
 def _compare_retrieval(base: Path, scratch: Path, lightrag: Path, *, seconds: int, clients: int) -> None:
     """Print the rows of one worker of our service, then those of LightRAG's server."""
     with open_kb(base) as kb, kb.session() as session:
-        names = [session.name(hub) for hub in _hubs(base)]
+        names = [session.name(hub) for hub in hubs_of(base)]
         documents = [session.view.document(head.id) for head in session.view.documents()]
         known = [name for name, _ in session.view.names()]
     pairs = [(one, other) for one in names for other in names if one != other][:_PAIRS]
@@ -113,7 +113,7 @@ def _compare_retrieval(base: Path, scratch: Path, lightrag: Path, *, seconds: in
         "`context`, answer, facts and passages": "/v1/context?question=",
     }
     print(_HEAD.format(clients=clients, workers=1))
-    with _service(base, 1) as (url, _):
+    with service(base, 1) as (url, _):
         for name, path in ours.items():
             asked = [(f"{path}{quote(' '.join(pair))}", "") for pair in pairs]
             print(_row(name, _loaded(scratch, url, asked, seconds=seconds, clients=clients)), flush=True)
@@ -173,7 +173,7 @@ def _steps(hubs: list[str]) -> dict[str, list[tuple[str, str]]]:
 
 
 @contextmanager
-def _service(base: Path, workers: int) -> Iterator[tuple[str, int]]:
+def service(base: Path, workers: int) -> Iterator[tuple[str, int]]:
     port = _free_port()
     command = [sys.executable, "-c", "import liantu; liantu.main()", "serve", "--kb", str(base), "--port", str(port)]
     url, began = f"http://127.0.0.1:{port}", time.perf_counter()

@@ -57,7 +57,7 @@ def remove(documents: tuple[str, ...], kb: Path) -> None:
 @click.command()
 @kb_option
 def check(kb: Path) -> None:
-    """Check that the knowledge base is intact: list its invariants; exit code 4 if one is broken."""
+    """Check that the knowledge base is intact: list its invariants and what is not checked; code 4 if one is broken."""
     lang = shown_lang()
     with _store(kb) as store:
         if not isinstance(store, Checkable):
@@ -73,6 +73,7 @@ def check(kb: Path) -> None:
                 click.echo(f"    {translated(message, lang)}")
             if len(faults) > _SHOWN:
                 click.echo(word("check.more", lang, count=len(faults) - _SHOWN))
+    say("check.unchecked")
     if broken:
         warn("check.broken", kb=kb, count=sum(map(len, broken.values())))
         sys.exit(_EXIT_STORE)

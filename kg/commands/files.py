@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,7 @@ def replacing(path: Path) -> Iterator[TextIO]:
                 yield file
             return
         refuse_database(path)
+        _remove_left(target)
         temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
         try:
             with temporary.open("w", encoding="utf-8", newline="\n") as file:
@@ -53,6 +55,14 @@ def replacing(path: Path) -> Iterator[TextIO]:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise FileUnwritable(path, error.strerror or type(error).__name__) from error
+
+
+def _remove_left(target: Path) -> None:
+    """Remove what commands that were killed wrote for this file."""
+    for path in target.parent.glob(f".{escape(target.name)}.*.new"):
+        process = path.name.split(".")[-2]
+        if process.isdecimal() and not Path("/proc", process).exists() and Path("/proc/self").exists():
+            path.unlink(missing_ok=True)
 
 
 def refuse_database(path: Path) -> None:

@@ -134,7 +134,7 @@ def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options
         from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
         import_module(_PREFIX + ("tools" if tools else "app"))  # needs all that the extra brings
-        from kg.service.connections import MOST_CONNECTIONS, TimedProtocol, listening  # noqa: PLC0415
+        from kg.service.connections import BACKLOG, MOST_CONNECTIONS, TimedProtocol, listening  # noqa: PLC0415
         from kg.service.guard import is_loopback  # noqa: PLC0415
     except ModuleNotFoundError as missing:
         raise _absent(missing, extra) from missing
@@ -159,7 +159,7 @@ def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options
             limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
             timeout_worker_healthcheck=_HUNG_SECONDS,
-            backlog=1024,
+            backlog=BACKLOG,
             h11_max_incomplete_event_size=_LARGEST_HEAD,
             http=TimedProtocol,
             ws="none",

@@ -25,6 +25,7 @@ from kg.relations import vocabulary
 from kg.securities.master import Master
 from kg.settings import load
 from kg.store.open import open_store
+from kg.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,9 +169,17 @@ def links(kb: Path, as_of: date | None, min_confidence: float, relation: tuple[s
 @click.command()
 @click.argument("source")
 @click.argument("target")
-def copy(source: str, target: str) -> None:
-    """Copy base SOURCE to TARGET (paths or neo4j:// addresses) and compare them; run again to resume."""
+@click.option("--replace", is_flag=True, help="make TARGET, which may be served, equal to SOURCE: restores a backup")
+def copy(source: str, target: str, *, replace: bool) -> None:
+    """Copy base SOURCE, which may be in use, to TARGET (paths or neo4j:// addresses); run again to resume."""
     with closing(open_store(source)) as one, closing(open_store(target, create=True)) as other:
+        if isinstance(one, SqliteStore) and isinstance(other, SqliteStore):
+            if replace or not other.stats()["documents"]:
+                other.become(one)
+                say("copy.whole", documents=other.stats()["documents"], out=target)
+                return
+        elif replace:
+            raise click.UsageError("--replace is for bases in files")
         done = copied(one, other, progress=_progress)
         stamp = verify(one, other)
     say("copy.done", written=done.written, known=done.known, stamp=stamp)

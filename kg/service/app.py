@@ -77,11 +77,12 @@ def create_app(
     metrics = ServiceMetrics(shared_metrics)
     limits = limits or ServiceLimits()
     answering = Answering(kb, limits, metrics)
+    most_open = limits.concurrency + limits.waiting + _QUICK
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, int]]:
         sys.setswitchinterval(_SWITCH_SECONDS)
-        yield
+        yield {"most_requests": most_open}  # kg/service/connections.py: beyond, they are not even read
         answering.close()
         kb.close()
 
@@ -94,7 +95,6 @@ def create_app(
         redoc_url=None,
         lifespan=lifespan,
     )
-    most_open = limits.concurrency + limits.waiting + _QUICK
     app.add_middleware(Guard, keys=keys or KeyRing(), metrics=metrics, most_open=most_open)
     schemas = AnswerSchemas()
     for key, question in questions().items():

@@ -9,17 +9,18 @@ from __future__ import annotations
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from kg.errors import StoreUnusable
 from kg.relations import vocabulary
 from kg.store.lock import writing
 from kg.store.rules.identity_view import JudgedView, Overlay
 from kg.store.rules.validated import read_from, utc
-from kg.store.sight import ViewCache
 from kg.store.sqlite import checks as sqlite_checks
 from kg.store.sqlite import journal, schema
 from kg.store.sqlite.connections import Connections, PinnedConnection, connect, make_ready, one_state, telling
 from kg.store.sqlite.facts import read_back
 from kg.store.sqlite.view import SqliteView, visible_lengths, visible_names
 from kg.store.sqlite.writer import SqliteWriter
+from kg.store.visibility import ViewCache
 
 if TYPE_CHECKING:
     import sqlite3
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     from kg.model import Reading
     from kg.relations import Vocabulary
     from kg.store.checks import Breach, Invariant
-    from kg.store.sight import Sight
     from kg.store.sqlite.connections import Lender
     from kg.store.sqlite.view import Lengths, Names
+    from kg.store.visibility import Visibility
 
 T = TypeVar("T")
 
@@ -135,6 +136,23 @@ class SqliteStore:
         with self._connections.streaming() as connection:
             yield from sqlite_checks.breaches(connection)
 
+    def become(self, source: SqliteStore) -> None:
+        """Take over all that another base holds at one moment, in one transaction: who reads or serves goes on.
+
+        Raises:
+            StoreLocked: when something writes to this base.
+            StoreUnusable: when the other one is damaged; this one stays as it is.
+        """
+        if any(True for _ in source.breaches()):
+            raise StoreUnusable(source._path, "fails its check; `liantu check` lists the faults")
+        with (
+            writing(self._path),
+            telling(self._path),
+            closing(connect(source._path)) as one,
+            closing(connect(self._path)) as other,
+        ):
+            one.backup(other)
+
     def close(self) -> None:
         """Close the file; the last connection to close checkpoints the -wal file."""
         self._connections.close()
@@ -145,11 +163,15 @@ class SqliteStore:
         return None if row is None else row[0]
 
     def _plain(self, lender: Lender, as_of: date | None, known_at: datetime | None) -> SqliteView:
-        def lengths(connection: sqlite3.Connection, sight: Sight) -> Lengths:
-            return self._lengths.get((sight, journal.state(connection)), lambda: visible_lengths(connection, sight))
+        def lengths(connection: sqlite3.Connection, visibility: Visibility) -> Lengths:
+            return self._lengths.get(
+                (visibility, journal.state(connection)), lambda: visible_lengths(connection, visibility)
+            )
 
-        def names(connection: sqlite3.Connection, sight: Sight) -> Names:
-            return self._names.get((sight, journal.state(connection)), lambda: visible_names(connection, sight))
+        def names(connection: sqlite3.Connection, visibility: Visibility) -> Names:
+            return self._names.get(
+                (visibility, journal.state(connection)), lambda: visible_names(connection, visibility)
+            )
 
         return SqliteView(lender, self._vocabulary, lengths, names, as_of, utc(known_at) if known_at else None)
 
@@ -158,7 +180,7 @@ class SqliteStore:
 
         def overlay() -> Overlay:
             with lender.reading() as connection:
-                state = plain.sight, journal.state(connection)
+                state = plain.visibility, journal.state(connection)
             return self._overlays.get(state, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
 
         return JudgedView(plain, overlay, until=lambda day: self._view(lender, day, known_at))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,15 @@ def test_a_file_is_replaced_whole_or_stays(tmp_path: Path):
     assert sorted(tmp_path.iterdir()) == [path, link]
     with pytest.raises(FileUnwritable, match="No such file"), replacing(tmp_path / "none" / "dump.jsonl"):
         pass
+
+
+def test_what_a_killed_command_left_is_removed(tmp_path: Path):
+    path, own = tmp_path / "dump.jsonl", tmp_path / f".dump.jsonl.{os.getppid()}.new"
+    for each in (own, left := tmp_path / ".dump.jsonl.99999999.new"):
+        each.write_text("half")
+    with replacing(path) as file:
+        file.write("whole")
+    assert (own.exists(), left.exists(), path.read_text()) == (True, False, "whole")
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no /dev/full here")

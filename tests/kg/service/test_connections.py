@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import resource
 import socket
@@ -14,12 +15,16 @@ import pytest
 
 from kg.service import connections
 from kg.service.base import open_kb
-from tests.kg.query.world import filled, solar
+from tests.kg.query.world import claim, filled, paper, solar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CODE = "from kg.service import connections; connections._IDLE_SECONDS = 1.0; import liantu; liantu.main()"
+CODE = """
+from kg.service import connections
+connections._IDLE_SECONDS, connections._MOST_UNSENT = 1.0, 1 << 20
+import liantu; liantu.main()
+"""
 PROFILE = "/v1/profile?name=%E9%9A%86%E5%9F%BA%E7%BB%BF%E8%83%BD"
 
 
@@ -29,6 +34,11 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     path = tmp_path_factory.mktemp("service") / "kb.liantu"
     with open_kb(path, create=True) as base:
         filled(solar(), base.store)
+        said = [claim("product:甲", "upstream_of", f"product:{number}") for number in range(900)]
+        filled(
+            [paper(99, "2024-01-01", *((f"甲用于{number}。" * 20, each) for number, each in enumerate(said)))],
+            base.store,
+        )
     command = [sys.executable, "-c", CODE, "serve", "--kb", str(path), "--port", "0"]
     environment = {**os.environ, "KG_SERVICE_KEYS": ""}
     with subprocess.Popen(
@@ -100,6 +110,59 @@ def test_a_gigabyte_is_refused_before_it_is_read(url: str):
     with opened(url, head) as large:
         assert b" 413 " in large.recv(4096)
     assert_serving(url)
+
+
+def _asking(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+
+
+def test_clients_that_do_not_read_hold_no_memory(url: str):
+    """Their answers wait until a megabyte is reached, further requests are refused; then they are cut off."""
+    body = json.dumps({"requests": [{"method": "facts", "parameters": {"limit": 1000}}] * 20}).encode()
+    head = b"POST /v1/batch HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    slow = [opened(url, head % len(body) + body) for _ in range(3)]  # more than the system keeps for a client
+    assert [each.recv(15) for each in slow] == [b"HTTP/1.1 200 OK"] * 3
+    with opened(url, _asking(PROFILE)) as refused:
+        assert refused.recv(4096).startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+    assert httpx.get(f"{url}/health", timeout=30).status_code == 200
+    while httpx.get(f"{url}{PROFILE}", timeout=30).status_code != 200:
+        time.sleep(0.1)
+    whole = httpx.post(f"{url}/v1/batch", content=body, headers={"Content-Type": "application/json"}, timeout=30)
+    for each in slow:
+        with each:
+            assert len(_rest(each)) < len(whole.content)
+
+
+def _rest(connection: socket.socket) -> bytes:
+    return b"".join(iter(lambda: connection.recv(1 << 20), b""))
+
+
+def test_a_flood_is_refused_unread_in_problem_details(url: str):
+    paths = [f"/v1/chain?topic=%E7%A1%85%E6%96%99&min_confidence=0.5{number}" for number in range(400, 900)]
+    flood = [opened(url) for _ in paths]
+    for each, path in zip(flood, paths, strict=True):
+        each.sendall(_asking(path))
+    found = [each.recv(1 << 16).partition(b"\r\n\r\n") for each in flood]
+    for each in flood:
+        each.close()
+    statuses = {head.split()[1] for head, _, _ in found}
+    assert statuses == {b"200", b"503"}
+    head, _, body = next(each for each in found if each[0].split()[1] == b"503")
+    assert b"retry-after: 2" in head.lower()
+    assert b"x-request-id: " in head.lower()
+    assert json.loads(body)["title"] == "Service Unavailable"
+    assert_serving(url)
+
+
+@pytest.mark.parametrize(
+    "sent", [b"\x16\x03\x01\x02\x00\x01\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"\x00" * 100 + b"\r\n"]
+)
+def test_what_is_no_http_is_refused_in_problem_details(url: str, sent: bytes):
+    with opened(url, sent) as connection:
+        head, _, body = connection.recv(4096).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"application/problem+json" in head
+    assert json.loads(body)["status"] == 400
 
 
 def test_patience_is_longer_than_a_keep_alive():

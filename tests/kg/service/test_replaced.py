@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 from starlette.testclient import TestClient
 
+from kg.cli import main
 from kg.errors import StoreMissing
 from kg.graph.cache import forget
 from kg.service.app import create_app
@@ -68,6 +71,62 @@ def test_a_replaced_base_answers_at_once(bases: tuple[Path, Path], over: bool):
             assert LONGI not in client.get(path).text
         batch = client.post("/v1/batch", json={"requests": [{"method": "facts"}]})
         assert SUNGROW in batch.text
+
+
+def liantu(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
+    """Call a command; return its exit code and what it says."""
+    with pytest.raises(SystemExit) as left:
+        main([*map(str, arguments), "--lang", "en"])
+    printed = capsys.readouterr()
+    return int(left.value.code or 0), printed.out + printed.err
+
+
+def test_a_base_is_copied_and_restored_while_it_is_written_and_served(
+    capsys: pytest.CaptureFixture[str], bases: tuple[Path, Path], tmp_path: Path
+):
+    served, _ = bases
+    backup = tmp_path / "backup.liantu"
+    with (
+        TestClient(create_app(open_kb(served)), **HOME) as client,
+        open_kb(served) as kb,
+        ThreadPoolExecutor(1) as pool,
+    ):
+
+        def write() -> None:
+            for number in range(2, 40):
+                filled([paper(number, "2024-02-01", ("甲。", claim(LONGI, "produces", f"product:{number}")))], kb.store)
+
+        writing = pool.submit(write)
+        while kb.store.stats()["documents"] < 5:
+            time.sleep(0.001)
+        assert liantu(capsys, "copy", served, backup)[0] == 0
+        writing.result()
+        with open_kb(backup) as copied:
+            kept = copied.store.stats()["documents"]
+            documents = {head.id for head in copied.store.view().documents()}
+        assert 5 <= kept <= 39
+        assert documents == {f"doc:{number}" for number in range(1, kept + 1)}
+        assert liantu(capsys, "check", "--kb", backup)[0] == 0
+        assert client.get("/v1/stats").json()["documents"] == 39
+        with kb.store.writer():
+            code, said = liantu(capsys, "copy", "--replace", backup, served)
+            assert (code, said.count("\n")) == (4, 1)
+            assert "is writing" in said
+        assert liantu(capsys, "copy", "--replace", backup, served)[0] == 0
+        assert client.get("/v1/stats").json()["documents"] == kept
+        assert kb.store.stats()["documents"] == kept
+    assert liantu(capsys, "check", "--kb", served)[0] == 0
+
+
+def test_a_damaged_backup_is_not_restored(capsys: pytest.CaptureFixture[str], bases: tuple[Path, Path]):
+    served, other = bases
+    with sqlite3.connect(other) as connection:
+        connection.execute("DELETE FROM evidence")
+    before = served.read_bytes()
+    code, said = liantu(capsys, "copy", "--replace", other, served)
+    assert (code, said.count("\n")) == (4, 1)
+    assert "fails its check" in said
+    assert served.read_bytes() == before
 
 
 def test_a_base_that_is_gone_is_not_ready(bases: tuple[Path, Path]):

@@ -242,7 +242,7 @@ def test_the_commands_end_to_end(tmp_path: Path):
     liantu("dump", "--kb", one, "-o", out)
     liantu("import", out, "--kb", two)
     assert liantu("dump", "--kb", two) == Path(out).read_text()
-    assert "内容一致" in liantu("copy", one, three)
+    assert "整库复制，文档 1，已检查" in liantu("copy", one, three)
     assert "已有 1" in liantu("copy", one, three)
     liantu("import", str(tmp_path), "--kb", one, code=2)
 
