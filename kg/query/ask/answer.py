@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kg.store.port import View
 
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
-_BESIDE = 0.4  # the share of the decision of an answer that a further line needs
+_BESIDE = 0.6  # the share of the decision of an answer that a further line needs
 _RELATED, _SIMILAR = 0.17, 0.2  # probability of a sentence shown beside an answer or as related, decision of the latter
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 _COMPARED = 6  # sentences about each side of a comparison

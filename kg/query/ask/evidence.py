@@ -159,9 +159,9 @@ class Retriever:
         """Return the sentences by how likely they answer, each text once; those not read have no probability."""
         ranked = self._ranked()
         near = ranked[:_NEAREST]
-        hopeful = [each for each in near if each.may_answer][:_READ]
+        most, at_once = (_NEAREST, _NEAREST) if self._asked.wants_list else (_READ, _READ_AT_ONCE)
+        hopeful = [each for each in near if each.may_answer][:most]
         doubtful = [each for each in near if not each.may_answer][:_READ_AT_ONCE]
-        at_once = _READ if self._asked.wants_list else _READ_AT_ONCE
         read: list[ScoredSentence] = []
         while hopeful and not any(each.may_answer and each.decision >= _PLAIN for each in read):
             read += self._read(hopeful[:at_once])
