@@ -38,6 +38,7 @@ _RELATED, _SIMILAR = 0.17, 0.2  # probability of a sentence shown beside an answ
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 _COMPARED = 6  # sentences about each side of a comparison
 _SPELLINGS = 12  # of a name that are looked for
+_LISTS = frozenset({"impact", "chain"})  # what the graph lists here is not told again by sentences
 _LONGEST = 600  # characters of an answer that is no list
 _LONG = 120  # characters from which only the clauses of a sentence are shown that hold words of the question
 _REPEATED = 0.7  # share of the pairs of characters of a line that are shown already
@@ -92,9 +93,9 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
     if any(line.citations for line in lines):
         plain = [each for each in chosen if each.decision >= ANSWERS]
         quoted = list(_quoted(session, asked, plain, lines))
-        return _answer(
-            session, asked, "answered", [*lines, *quoted[: max(_SHOWN_BESIDE, _SHOWN - len(lines))]], graph=graph
-        )
+        least = _SHOWN_BESIDE if asked.wants_value or asked.operation not in _LISTS else 0
+        shown = quoted[: max(least, _SHOWN - len(lines))]
+        return _answer(session, asked, "answered", [*lines, *shown], graph=graph)
     if chosen:
         return _answer(session, asked, "answered", _judged(session, asked, list(_quoted(session, asked, chosen))))
     related = list(

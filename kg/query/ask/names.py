@@ -94,8 +94,8 @@ def _spoken(session: QuerySession, question: str) -> Iterator[tuple[Named, str]]
         if at < 0 or (said.isascii() and _cuts_a_word(folded, at, at + len(said))):
             continue
         entity = next((known for name in meant if (known := _best(session, name))), None)
-        if entity:
-            yield Named(at, at + len(said), entity), question[at : at + len(said)]
+        if entity and any(_word_bounds(question, named := Named(at, at + len(said), entity))):  # no 油价 in 废油价格
+            yield named, question[at : at + len(said)]
 
 
 def _codes(session: QuerySession, question: str) -> Iterator[tuple[Named, str]]:
@@ -211,11 +211,15 @@ def _beginning(session: QuerySession, short: str) -> list[Entity]:
 
 def _at_word_bounds(question: str, named: Named) -> bool:
     """Whether a name begins and ends where words do: there is no 内燃机 in 国内燃机."""
+    ends = _word_bounds(question, named)
+    return all(ends) if named.end - named.start <= _SHORT else any(ends)
+
+
+def _word_bounds(question: str, named: Named) -> tuple[bool, bool]:
     bounds = {0}
     for word in rjieba.cut(question):
         bounds.add(max(bounds) + len(word))
-    ends = named.start in bounds, named.end in bounds
-    return all(ends) if named.end - named.start <= _SHORT else any(ends)
+    return named.start in bounds, named.end in bounds
 
 
 def _best(session: QuerySession, name: str) -> Entity | None:
