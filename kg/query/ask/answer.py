@@ -14,7 +14,7 @@ from kg.messages.words import noted, word
 from kg.query.answers import AnswerLine, AskAnswer, Subgraph
 from kg.query.ask.composed import composed, today
 from kg.query.ask.dated import AskedPeriod
-from kg.query.ask.evidence import Retriever, label_of, passage
+from kg.query.ask.evidence import ANSWERS, Retriever, label_of, passage
 from kg.query.ask.figures import LEAST
 from kg.query.ask.lexicon import lexicon
 from kg.query.ask.understand import understand
@@ -33,11 +33,12 @@ if TYPE_CHECKING:
     from kg.store.port import View
 
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
-_ANSWERS, _BESIDE = 0.3, 0.4  # decision of an answer, and the share of it that a further line needs
+_BESIDE = 0.6  # the share of the decision of an answer that a further line needs
 _RELATED, _SIMILAR = 0.17, 0.2  # probability of a sentence shown beside an answer or as related, decision of the latter
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 _COMPARED = 6  # sentences about each side of a comparison
 _SPELLINGS = 12  # of a name that are looked for
+_LISTS = frozenset({"impact", "chain"})  # what the graph lists here is not told again by sentences
 _LONGEST = 600  # characters of an answer that is no list
 _LONG = 120  # characters from which only the clauses of a sentence are shown that hold words of the question
 _REPEATED = 0.7  # share of the pairs of characters of a line that are shown already
@@ -84,17 +85,17 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
     told, graph = composed(session, asked)
     lines = [line for line in told if line.citations or not line.indent]
     dated = [sentence for sentence in found if sentence.may_answer and not _is_turned(session, asked, sentence)]
-    chosen = _beside(dated) if dated and dated[0].decision >= _ANSWERS else []
+    chosen = _beside(dated) if dated and dated[0].decision >= ANSWERS else []
     sides = _sides(session, asked) if asked.operation == "compare" else []
     if sides and len(lines[0].citations if lines else ()) < len(sides):  # the graph has no verdict
         verdict = _verdict(session, asked, sides)
         lines, chosen = verdict, [] if verdict else [*sides, *(each for each in chosen if each not in sides)]
     if any(line.citations for line in lines):
-        plain = [each for each in chosen if each.decision >= _ANSWERS]
+        plain = [each for each in chosen if each.decision >= ANSWERS]
         quoted = list(_quoted(session, asked, plain, lines))
-        return _answer(
-            session, asked, "answered", [*lines, *quoted[: max(_SHOWN_BESIDE, _SHOWN - len(lines))]], graph=graph
-        )
+        least = _SHOWN_BESIDE if asked.wants_value or asked.operation not in _LISTS else 0
+        shown = quoted[: max(least, _SHOWN - len(lines))]
+        return _answer(session, asked, "answered", [*lines, *shown], graph=graph)
     if chosen:
         return _answer(session, asked, "answered", _judged(session, asked, list(_quoted(session, asked, chosen))))
     related = list(
@@ -135,7 +136,7 @@ def _stated_later(session: QuerySession, asked: Understood) -> AskAnswer | None:
     states = AskedPeriod(period, value=True).states
     found = Retriever(session, later).find()
     named = [each for each in found if each.may_answer and states(each.text, each.document.published_on)]
-    if not named or named[0].decision < _ANSWERS:
+    if not named or named[0].decision < ANSWERS:
         return None
     return _answer(session, asked, "answered", list(_quoted(session, asked, named[:1])))
 

@@ -34,9 +34,10 @@ _LOOKED_AT = 80  # sentences whose dates are read
 _WORDS, _USUAL = 0.3, 0.9  # what the score by words counts beside the probability, and from where
 _ONE_WORD = 0.6  # the score that counts where one word is all that is asked
 _WHOLE = 0.1  # what it counts that a sentence has a value with all that is asked
-_READ_AT_ONCE, _PLAIN = 8, 0.5  # sentences read at once, until one is plainly an answer
+_READ_AT_ONCE, _PLAIN = 6, 0.5  # sentences read at once, until one is plainly an answer
 _DATED = 0.1  # what it counts that a sentence is of the period asked about
-_READ = 24  # sentences that the model reads, the best by words
+_NEAREST, _READ = 24, 12  # the best sentences by words, and how many of them the model reads that may answer
+ANSWERS = 0.3  # the decision from which a sentence answers
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")
 _NUMBER = re.compile(r"\d")
 _DAY = re.compile(r"\d{1,4}\s*[年月日/.-]|Q[1-4]|H[12]|季度|年底|年初|[上下]半年")
@@ -157,19 +158,31 @@ class Retriever:
     def find(self) -> list[ScoredSentence]:
         """Return the sentences by how likely they answer, each text once; those not read have no probability."""
         ranked = self._ranked()
-        left, rest = ranked[:_READ], ranked[_READ:]
+        near = ranked[:_NEAREST]
+        most, at_once = (_NEAREST, _NEAREST) if self._asked.wants_list else (_READ, _READ_AT_ONCE)
+        hopeful = [each for each in near if each.may_answer][:most]
+        doubtful = [each for each in near if not each.may_answer][:_READ_AT_ONCE]
         read: list[ScoredSentence] = []
-        while left and not any(each.may_answer and each.decision >= _PLAIN for each in read):
-            some, left = left[:_READ_AT_ONCE], left[_READ_AT_ONCE:]
-            probabilities = AnswerModel.shipped().probabilities(self._asked.core, list(map(reading_of, some)))
-            for each, value in zip(some, probabilities, strict=True):
-                fits = each.fits and not self._is_of_another(each)
-                read.append(replace(each, probability=value, fits=fits))
-        return sorted([*read, *left, *rest], key=lambda each: -each.decision)
+        while hopeful and not any(each.may_answer and each.decision >= _PLAIN for each in read):
+            read += self._read(hopeful[:at_once])
+            hopeful = hopeful[at_once:]
+        if not any(each.may_answer and each.decision >= ANSWERS for each in read):
+            read += self._read(doubtful)  # related at most
+        places = {(each.chunk.id, each.start) for each in read}
+        rest = [each for each in ranked if (each.chunk.id, each.start) not in places]
+        return sorted([*read, *rest], key=lambda each: -each.decision)
+
+    def _read(self, sentences: Sequence[ScoredSentence]) -> list[ScoredSentence]:
+        """Return sentences with the probability that they answer, and whether they are of the thing asked about."""
+        values = AnswerModel.shipped().probabilities(self._asked.core, list(map(reading_of, sentences)))
+        return [
+            replace(each, probability=value, fits=each.fits and not self._is_of_another(each))
+            for each, value in zip(sentences, values, strict=True)
+        ]
 
     def best_by_words(self) -> list[ScoredSentence]:
         """Return the sentences that hold most of the question, each text once, best first."""
-        return self._ranked()[:_READ]
+        return self._ranked()[:_NEAREST]
 
     def _ranked(self) -> list[ScoredSentence]:
         chunks = self._candidates()

@@ -94,8 +94,8 @@ def _spoken(session: QuerySession, question: str) -> Iterator[tuple[Named, str]]
         if at < 0 or (said.isascii() and _cuts_a_word(folded, at, at + len(said))):
             continue
         entity = next((known for name in meant if (known := _best(session, name))), None)
-        if entity:
-            yield Named(at, at + len(said), entity), question[at : at + len(said)]
+        if entity and any(_word_bounds(question, named := Named(at, at + len(said), entity))):  # no 油价 in 废油价格
+            yield named, question[at : at + len(said)]
 
 
 def _codes(session: QuerySession, question: str) -> Iterator[tuple[Named, str]]:
@@ -109,29 +109,43 @@ def _codes(session: QuerySession, question: str) -> Iterator[tuple[Named, str]]:
 
 def _misspelt(session: QuerySession, free: str) -> Iterator[tuple[Named, str]]:
     """Companies whose name sounds as written, in characters or pinyin, or differs in one character."""
-    names = {(name, entity_id) for name, entity_id in session.view.names() if entity_id.startswith("sec:")}
-    companies = sorted(each for each in names if _CHINESE.fullmatch(each[0]))
-    for match in _LATIN.finditer(free.lower()):
+    latin, stretches = list(_LATIN.finditer(free.lower())), list(_stretches(free))
+    companies = session.kept(_known_companies) if latin or stretches else {}
+    for match in latin:
         written = match[0].replace(" ", "")
-        near = {entity_id for name, entity_id in companies if written in sounds(name)}
+        near = {
+            entity_id for name, entity_ids in companies.items() if written in sounds(name) for entity_id in entity_ids
+        }
         if named := _only(session, match.start(), match.end(), near):
             yield named, match[0]
             return
-    by_letter: dict[tuple[int, int, str], set[tuple[str, str]]] = defaultdict(set)
-    for name, entity_id in companies:
-        for place in (0, -1):
-            by_letter[len(name), place, name[place]].add((name, entity_id))
-    for start, end in _stretches(free):
+    by_length: dict[int, list[str]] = defaultdict(list)
+    for name in companies:
+        by_length[len(name)].append(name)
+    for start, end in stretches:
         written = free[start:end]
-        alike = by_letter[len(written), 0, written[0]] | by_letter[len(written), -1, written[-1]]
-        near = {entity_id for name, entity_id in alike if sounds(name)[0] == sounds(written)[0]}
-        if not near and len(written) >= _SHORTEST_MISSPELT:
-            near = {entity_id for name, entity_id in alike if _one_letter_off(name, written)}
-        if (written, next(iter(near), "")) in names:
+        if written in companies:
             continue  # right as it is, and something else was meant
-        if named := _only(session, start, end, near):
+        alike = [name for name in by_length[len(written)] if 2 * _shared(name, written) >= len(written)]
+        meant = [name for name in alike if sounds(name)[0] == sounds(written)[0]]
+        if not meant and len(written) >= _SHORTEST_MISSPELT:
+            meant = [name for name in alike if _one_letter_off(name, written)]
+        if named := _only(session, start, end, {entity_id for name in meant for entity_id in companies[name]}):
             yield named, written
             return
+
+
+def _known_companies(session: QuerySession) -> dict[str, set[str]]:
+    """Return the Chinese names of the listed companies of which facts are known, with their ids."""
+    known: dict[str, set[str]] = defaultdict(set)
+    for name, entity_id in session.view.names():
+        if entity_id.startswith("sec:") and _CHINESE.fullmatch(name) and session.index(entity_id) is not None:
+            known[name].add(entity_id)
+    return dict(sorted(known.items()))
+
+
+def _shared(name: str, written: str) -> int:
+    return sum(one == other for one, other in zip(name, written, strict=True))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -197,11 +211,15 @@ def _beginning(session: QuerySession, short: str) -> list[Entity]:
 
 def _at_word_bounds(question: str, named: Named) -> bool:
     """Whether a name begins and ends where words do: there is no 内燃机 in 国内燃机."""
+    ends = _word_bounds(question, named)
+    return all(ends) if named.end - named.start <= _SHORT else any(ends)
+
+
+def _word_bounds(question: str, named: Named) -> tuple[bool, bool]:
     bounds = {0}
     for word in rjieba.cut(question):
         bounds.add(max(bounds) + len(word))
-    ends = named.start in bounds, named.end in bounds
-    return all(ends) if named.end - named.start <= _SHORT else any(ends)
+    return named.start in bounds, named.end in bounds
 
 
 def _best(session: QuerySession, name: str) -> Entity | None:

@@ -144,3 +144,10 @@ def test_a_measure_may_be_asked_for_without_its_name(session: QuerySession, ques
 def test_what_is_paid_is_no_price(session: QuerySession):
     terms = understand(session, "通威股份收购隆基绿能花了多少钱", date(2025, 1, 1)).terms
     assert "价格" not in [term.word for term in terms]
+
+
+def test_a_spoken_name_is_no_part_of_other_words():
+    oil = Entity("indicator:原油价格", Kind.INDICATOR, "原油价格")
+    view = seen(paper(1, "2024-01-01", ("原油价格上涨。", claim("sec:601012.SH", "reports", oil.id)), extra=(oil,)))
+    parsed = [understand(QuerySession(view), question, TODAY) for question in ("油价上涨", "UCO餐厨废油价格")]
+    assert [[entity.name for entity in each.entities] for each in parsed] == [["原油价格"], []]
