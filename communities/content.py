@@ -16,6 +16,7 @@ import numpy as np
 from communities.evidence import COMPANIES, IN_FOCUS
 from communities.grouping import Grouping, group
 from kg.graph.weights import strength
+from kg.relations import vocabulary
 from kg.store.rules.contradiction import contradict
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ _STATED, _SHARE_STATED, _SHARE, _NOTES = 0.8, 0.1, 0.25, 2  # when a company bel
 _AT_LENGTH = 3  # notes from which a listed company is in a theme in any case
 _LATEST = 28  # days that count as the last weeks
 _FREE = ("event:", "indicator:", "policy:")
-_SKIPPED = frozenset({"located_in", "rates", "comments_on", "undergoes"})
+_SKIPPED = frozenset(vocabulary().of_role("place", "rating", "opinion", "event"))
+_FIGURE, _EFFECT = vocabulary().of_role("figure"), vocabulary().of_role("effect")
 _OPPOSED = 4
 
 
@@ -278,9 +280,9 @@ def _content(
     session: QuerySession, evidence: TopicEvidence, theme: _Theme, facts: Sequence[Fact], since: date | None
 ) -> Content:
     ranked = sorted(facts, key=lambda fact: (-round(strength(fact, session.words), 6), fact.id))
-    linked = [fact for fact in ranked if fact.relation != "reports"]
+    linked = [fact for fact in ranked if fact.relation not in _FIGURE]
     figures = sorted(
-        (fact for fact in ranked if fact.relation == "reports"), key=lambda fact: -fact.last_published_on.toordinal()
+        (fact for fact in ranked if fact.relation in _FIGURE), key=lambda fact: -fact.last_published_on.toordinal()
     )
     topics = [entity_id for topic in theme.topics for entity_id in _ids_of(evidence, topic, facts)]
     others = [end for fact in linked for end in (fact.subject, fact.object) if end.startswith(_FREE)]
@@ -312,7 +314,7 @@ def _opposed(session: QuerySession, facts: Sequence[Fact]) -> Iterator[tuple[Fac
     """Yield pairs of causal facts that contradict each other, the strongest first."""
     by_ends: dict[tuple[str, str], list[Fact]] = defaultdict(list)
     for fact in facts:
-        if fact.relation == "affects" and fact.sign:
+        if fact.relation in _EFFECT and fact.sign:
             by_ends[fact.subject, fact.object].append(fact)
     found = 0
     for each in by_ends.values():

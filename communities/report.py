@@ -16,6 +16,7 @@ from kg.query.themes.biography import episodes, name_of, title_of, titles_of
 from kg.query.themes.changes import safe
 from kg.query.themes.listing import NoRun, facts_inside
 from kg.query.wording import claim_text, coded
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from kg.query.themes.biography import ThemeChapter
 
 _WEEK = timedelta(days=7)
+_FIGURE, _EFFECT = vocabulary().of_role("figure"), vocabulary().of_role("effect")
 _THEMES, _FACTS, _NAMES, _PRICES, _DUE, _PARTS, _TITLES = 12, 4, 6, 12, 12, 4, 2
 _DUE_WITHIN = timedelta(days=92)
 _PRICE = re.compile("(?:价格|均价|报价|价)$")
@@ -93,7 +95,7 @@ def weekly_report(session: QuerySession) -> WeeklyReport:
     ]
     weeks.sort(key=lambda week: (-week.notes, -week.facts, week.id))
     moved = {fact.id: fact for community in top for fact in news.get(community.id, ()) if _PRICE.search(fact.object)}
-    prices = [fact for fact in moved.values() if fact.relation == "reports" and fact.value]
+    prices = [fact for fact in moved.values() if fact.relation in _FIGURE and fact.value]
     known = set(news)
     return WeeklyReport(
         as_of=day,
@@ -147,7 +149,7 @@ def _telling(facts: Sequence[Fact]) -> list[Fact]:
         return (
             bool(_VALUATION.search(fact.object)),
             -fact.witnesses,
-            fact.relation != "affects",
+            fact.relation not in _EFFECT,
             latest,
             -fact.confidence,
             fact.id,

@@ -18,6 +18,7 @@ from kg.model import Modality, Summary, SummaryLine
 from kg.period import Period
 from kg.query.walks.exposure import indicator_polarity
 from kg.query.wording import claim_text, coded, factor_moves
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,9 +32,10 @@ TEMPLATE = "composed/5"  # increment when the same facts would be worded differe
 LATEST = timedelta(days=28)  # the last weeks
 _LINES_EACH, _NAMES_EACH, _COMPANIES, _OF_COMPANIES, _CHILDREN = 4, 6, 8, 2, 12
 _OPEN = frozenset({Modality.FORECAST, Modality.PLANNED, Modality.CONDITIONAL})
-_MAKES = frozenset({"produces", "operates", "belongs_to"})
+_MAKES = frozenset(vocabulary().of_role("makes", "member"))
+_EFFECT = vocabulary().of_role("effect")
 STAGES: Mapping[str, str] = {"upstream": "上游", "midstream": "中游", "downstream": "下游"}
-_FLOWS = {"upstream_of": 1, "supplies": 1, "uses": -1}  # +1: the object is downstream of the subject
+_FLOWS = {name: vocabulary()[name].stage == "downstream" for name in vocabulary().of_family("chain")}
 _FIRM_MODALITIES = frozenset({Modality.ASSERTED, Modality.PLANNED})  # forecasts, conditions and rumours place nothing
 _EFFECTS = {"up": 1, "down": -1}
 _NUMBERING = re.compile(r"^[\s（(]*(?:第?[一二三四五六七八九十]+[、.．）)章节]|\d+(?:[.．]\d+)*[、.．）)]?)\s*")
@@ -154,7 +156,7 @@ def stages_of(facts: Sequence[Fact]) -> dict[str, tuple[str, str]]:
     for fact in facts:
         if fact.relation not in _FLOWS or fact.modality not in _FIRM_MODALITIES:
             continue
-        forward = _FLOWS[fact.relation] > 0
+        forward = _FLOWS[fact.relation]
         for end, side in ((fact.subject, 0 if forward else 1), (fact.object, 1 if forward else 0)):
             strongest.setdefault(end, fact.id)
             sides[end].add(side)
@@ -186,7 +188,7 @@ def _coded(session: QuerySession, entity_id: str) -> str:
 
 def _causes(session: QuerySession, content: Content, day: date) -> Iterator[SummaryLine]:
     """Yield what moved the theme in the last weeks, the newest first; without that, what most sources say moves it."""
-    causal = [fact for fact in content.facts if fact.relation == "affects" and fact.modality is Modality.ASSERTED]
+    causal = [fact for fact in content.facts if fact.relation in _EFFECT and fact.modality is Modality.ASSERTED]
     causal = [fact for fact in causal if _moves(fact)]
     late = [fact for fact in causal if fact.last_published_on > day - LATEST]
     late.sort(key=lambda fact: -fact.last_published_on.toordinal())
@@ -226,7 +228,7 @@ def _varied(facts: Iterable[Fact]) -> list[Fact]:
 def _exposed(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
     """Yield who gains and who pays as sources state it, the latest word on each company."""
     latest: dict[str, tuple[int, Fact]] = {}
-    causal = (fact for fact in content.facts if fact.relation == "affects" and fact.modality is Modality.ASSERTED)
+    causal = (fact for fact in content.facts if fact.relation in _EFFECT and fact.modality is Modality.ASSERTED)
     for fact in sorted(causal, key=lambda fact: (-fact.last_published_on.toordinal(), fact.id)):
         company, sign = _stated_effect(session, fact)
         if sign and company in content.members:

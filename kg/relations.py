@@ -73,6 +73,7 @@ class Relation(BaseModel):
     whole: bool = False
     company_link: bool = False
     timeless: bool = False
+    timeline: bool = False
     sample: End | None = None
     exposure: dict[End, Literal["maker", "buyer", "substitute"]] = Field(default_factory=dict)
     holds: bool = False

@@ -1,6 +1,6 @@
 """Questions put to a base, scored: `python -m benchmarks.questions [FILE …] --kb KB`.
 
-A file has one question a line, written from the documents without sight of the base: `question`, `kind`, `answer` (yes,
+A file has one question a line, written from the documents without seeing the base: `question`, `kind`, `answer` (yes,
 no, off_topic, ambiguous), `expect` (groups of spellings; any of a group counts), `need` (groups of a right answer),
 `forbid` (what makes it wrong) and `latest` (the last day a source may have). Without a file the questions about the
 bundled reports are asked of a base made from them.

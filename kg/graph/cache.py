@@ -27,7 +27,7 @@ from kg.graph.patch import Changed, Parts, compiled, patched
 from kg.graph.view_columns import VisibleBounds, live_facts, visible_nodes
 from kg.ids import digest
 from kg.store.columns import FactTable, State, TableSource, Texts, Touched
-from kg.store.sight import microseconds
+from kg.store.visibility import microseconds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

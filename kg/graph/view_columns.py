@@ -89,11 +89,11 @@ class _Visibility:
     days: NDArray[np.int32]
 
 
-def visible_nodes(table: FactTable, sight: VisibleBounds) -> Nodes:
+def visible_nodes(table: FactTable, bounds: VisibleBounds) -> Nodes:
     """Return the entities that a visible document describes, mentions or uses."""
     size, profiles = len(table.entity_ends) - 1, len(table.profile_entity)
     never = len(table.document_day)
-    order = np.where(visible_documents(table, sight), np.arange(never, dtype=np.int64), never)
+    order = np.where(visible_documents(table, bounds), np.arange(never, dtype=np.int64), never)
     first = np.full(profiles, never, dtype=np.int64)
     filled = np.flatnonzero(np.diff(table.profile_ends))
     if len(filled):
@@ -117,7 +117,7 @@ def visible_nodes(table: FactTable, sight: VisibleBounds) -> Nodes:
 
 def live_facts(
     table: FactTable,
-    sight: VisibleBounds,
+    bounds: VisibleBounds,
     words: Vocabulary,
     *,
     without: NDArray[np.int64] | None = None,
@@ -127,43 +127,43 @@ def live_facts(
 
     Args:
         table: columns of the base.
-        sight: bounds of the view; without a day, weights fade to the latest day of any visible fact.
+        bounds: bounds of the view; without a day, weights fade to the latest day of any visible fact.
         words: vocabulary that the table was read with.
         without: rows to exclude.
         least_day: earliest reference day for fading.
     """
-    visible = _visibility(table, sight, without)
+    visible = _visibility(table, bounds, without)
     positive = (visible.last != _NO_DAY) & (table.negative == 0)
     closed = _closed(table, visible, positive, words)
     stated = table.stated != 0
     start = np.where(stated, table.start, visible.first)
     end = np.where(stated, table.end, np.int32(OPEN_END))
-    inside = (visible.last != _NO_DAY) & sight.overlapping(start, end)
+    inside = (visible.last != _NO_DAY) & bounds.overlapping(start, end)
     newest = int(visible.last[inside].max(initial=0))
-    day = max(newest, least_day) if sight.day is None else sight.day
+    day = max(newest, least_day) if bounds.day is None else bounds.day
     rows = np.flatnonzero(positive & inside & ~closed & (table.relation >= 0))
     fresh = np.where(end[rows] == OPEN_END, visible.last[rows], np.maximum(end[rows], visible.last[rows]))
     weight = faded(_strength(table, visible, rows, words), day - fresh, table.relation[rows], vocabulary=words)
     return Live(rows, weight, start[rows], end[rows], visible.first[rows], day)
 
 
-def visible_documents(table: FactTable, sight: VisibleBounds) -> NDArray[np.bool_]:
+def visible_documents(table: FactTable, bounds: VisibleBounds) -> NDArray[np.bool_]:
     """Return the mask of visible documents."""
     seen = np.ones(len(table.document_day), dtype=np.bool_)
-    if sight.day is not None:
-        seen &= table.document_day <= sight.day
-    if sight.read is not None:
-        seen &= table.document_read <= sight.read
+    if bounds.day is not None:
+        seen &= table.document_day <= bounds.day
+    if bounds.read is not None:
+        seen &= table.document_read <= bounds.read
     return seen
 
 
-def _visibility(table: FactTable, sight: VisibleBounds, without: NDArray[np.int64] | None) -> _Visibility:
+def _visibility(table: FactTable, bounds: VisibleBounds, without: NDArray[np.int64] | None) -> _Visibility:
     facts = len(table.fact_id)
-    documents = visible_documents(table, sight)
+    documents = visible_documents(table, bounds)
     day = np.where(documents, table.document_day, np.int32(_NO_DAY))
     days = day[table.evidence_document]
-    if sight.read is not None:
-        days[(table.instants > sight.read)[table.evidence_read]] = _NO_DAY
+    if bounds.read is not None:
+        days[(table.instants > bounds.read)[table.evidence_read]] = _NO_DAY
     if without is not None and len(without):
         days[evidence_of(table, without)] = _NO_DAY
     starts = table.evidence_ends[:-1]

@@ -139,7 +139,7 @@ class Party:
     """Someone whom the move of a factor touches: `sign` +1 gains, −1 pays; `reason` says why in words.
 
     `basis` is stated (of this move), mirrored (of the opposite one, turned round) or inferred (from roles). `against`
-    are the facts that say the opposite; the latest view leads.
+    are the facts that say the opposite; the latest view leads. `weak` is who only weak facts name.
     """
 
     entity: Entity
@@ -149,6 +149,7 @@ class Party:
     facts: tuple[Fact, ...]
     citations: tuple[Citation, ...]
     against: tuple[Citation, ...] = ()
+    weak: bool = False
 
     @property
     def contested(self) -> bool:

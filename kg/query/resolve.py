@@ -26,6 +26,9 @@ _ENDINGS = ("产业链", "产业", "行业", "板块", "概念", "公司", "市�
 _BARE_CODE = re.compile(r"\d{6}")
 _EXCHANGES = ("SH", "SZ", "BJ")
 _PRICE = "价"
+_RATE = "汇率"
+_MOVES = {1: ("上行", "上升", "上涨", "升值", "走强"), -1: ("下行", "下降", "下跌", "贬值", "走弱")}
+_TAILS = ("政策", "措施")
 _HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
 _PRICED = frozenset({Kind.PRODUCT, Kind.INDUSTRY})
 _NEAR = 5
@@ -122,6 +125,20 @@ def same_factor(name: str) -> frozenset[str]:
     """Return the names that mean one factor with this one: 碳酸锂价格 and 锂价格 are both 锂价."""
     groups = [meant for meant in lexicon().spoken.values() if name in meant]
     return frozenset(other for meant in groups for other in meant)
+
+
+def moved_alike(session: QuerySession, name: str) -> dict[Entity, int]:
+    """Return what else names the move of a factor, with −1 what names the opposite one.
+
+    人民币升值 is 人民币汇率, rising, and the opposite of 人民币贬值; 利率 falls with 降息; 出口管制 is 出口管制政策.
+    """
+    move = lexicon().moved.search(name)
+    stem, own = (name[: move.start()], -1 if move["down"] else 1) if move else (name, 1)
+    said = {stem + word: own * sign for sign, words in _MOVES.items() for word in words}
+    said |= {word: own * sign for sign, word in zip(_MOVES, lexicon().moves.get(stem, ()), strict=False)}
+    said |= {stem: own, stem + _RATE: own} if move else {}
+    said |= {name + tail: 1 for tail in _TAILS} | {name.removesuffix(tail): 1 for tail in _TAILS}
+    return {each: sign for other, sign in said.items() if other != name for each in session.view.named(other)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from kg.graph.outlines import Outline, doubts_of
 from kg.graph.snapshot import Snapshot
-from kg.model import Entity
+from kg.model import Entity, Modality
 from kg.query.answers import Citation, EntityRef, Link, Node, Subgraph
 from kg.query.filings.documents import FilingIndex
 from kg.query.session_cache import SessionCache
@@ -21,6 +21,7 @@ from kg.query.walks.topics import Topics
 from kg.relations import vocabulary
 from kg.settings import Settings
 from kg.store.rules.contradiction import contradicting, opposing, rivals_share_one_end
+from kg.store.rules.superseding import SPEAKER_BOUND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -357,9 +358,15 @@ class QuerySession:
             weight=round(weight, 4),
             facts=tuple(facts),
             citations=tuple(self.citations(facts, _CITATIONS_PER_LINK)),
-            contested=any(self.opposing(fact) for fact in facts),
+            contested=bool(self.against(facts)),
             weak=self.certainty(facts) < self.cut(first.relation),
         )
+
+    def against(self, facts: Sequence[Fact]) -> list[Fact]:
+        """Return what cannot hold together with the facts of a link, of figures with the first, which is shown."""
+        said = facts[:1] if facts[0].relation in SPEAKER_BOUND else facts
+        found = {other.id: other for fact in said for other in self.opposing(fact)}
+        return [found[each] for each in sorted(found)]
 
     def opposing(self, fact: Fact) -> list[Fact]:
         """Return the sure live facts that cannot hold with this one: of the other sign or value, or a denial."""
@@ -438,9 +445,18 @@ def claimed(fact: Fact) -> tuple[str, str, str, int, str]:
     return fact.subject, fact.relation, fact.object, fact.sign, fact.polarity
 
 
-def spoken(fact: Fact) -> tuple[float, int, str]:
-    """Order the facts of a link: most witnessed first, then the latest said."""
-    return -fact.witnesses * fact.confidence, -fact.last_published_on.toordinal(), fact.id
+def spoken(fact: Fact) -> tuple[bool, bool, int, int, float, str]:
+    """Order the facts of a link: sure before weak, what is before what may be, the latest period, the latest said."""
+    entry = vocabulary().relations.get(fact.relation)
+    period = fact.valid.end if fact.valid and fact.relation in SPEAKER_BOUND else None
+    return (
+        entry is not None and fact.confidence < entry.cut,
+        fact.modality is not Modality.ASSERTED,
+        -(period.toordinal() if period else 0),
+        -fact.last_published_on.toordinal(),
+        -fact.witnesses * fact.confidence,
+        fact.id,
+    )
 
 
 def subgraph(nodes: Collection[Node], links: Sequence[Link]) -> Subgraph:

@@ -75,8 +75,7 @@ def _against(session: QuerySession, link: Link) -> Iterator[str]:
     """Yield what cannot hold together with a link, each with its newest sentence."""
     if not link.contested:
         return
-    against = {other.id: other for fact in link.facts for other in session.opposing(fact)}
-    for _, fact in sorted(against.items())[:_AGAINST]:
+    for fact in session.against(link.facts)[:_AGAINST]:
         yield f"      ↔ {claim_text(session, fact)}"
         yield from citation_lines(session, session.citations([fact], 1), indent=8)
 

@@ -226,7 +226,8 @@ def coded(entity: Entity, lang: Lang) -> str:
 def party_text(party: Party, lang: Lang) -> str:
     """Return a party with its code and why it gains or pays: 已述, or 推断：生产碳酸锂; and whether views differ."""
     reason = party.reason if party.basis != "inferred" else word("exposure.inferred", lang, reason=party.reason)
-    return coded(party.entity, lang) + noted(reason, lang) + (word("print.contested", lang) if party.contested else "")
+    marks = word("print.weak", lang) * party.weak + word("print.contested", lang) * party.contested
+    return coded(party.entity, lang) + noted(reason, lang) + marks
 
 
 def behind(name: str, said: str, lang: Lang) -> str:

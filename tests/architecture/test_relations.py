@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from kg.relations import vocabulary
-from tests.architecture.source import modules
+from tests.architecture.source import ROOT, modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FREE_OF_NAMES = ("kg",)
+FREE_OF_NAMES = ("kg", "communities", "viz")
 
 
 def test_no_name_of_a_relation_is_behaviour_outside_the_readers():
@@ -24,6 +25,15 @@ def test_no_name_of_a_relation_is_behaviour_outside_the_readers():
         if isinstance(node, ast.Constant) and node.value in names
     }
     assert found == set()
+
+
+def test_the_explorer_names_no_relation():
+    """Its relations come packed, with their roles; names of texts of the page are keys, not strings of code."""
+    written = re.compile("[\"'`](" + "|".join(vocabulary().relations) + ")[\"'`]")
+    sources = sorted((ROOT / "viz/explorer/src").glob("*.ts*"))
+    found = [(path.name, name) for path in sources for name in written.findall(path.read_text(encoding="utf-8"))]
+    assert sources
+    assert found == []
 
 
 def _outside_of_texts(tree: ast.AST) -> Iterator[ast.AST]:

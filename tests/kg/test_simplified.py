@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.build_simplified import in_simplified_text, read_pairs
+from benchmarks.tables.simplified import in_simplified_text, read_pairs
 from kg.ids import normal_name
 from kg.simplified import simplified, table
 

@@ -15,7 +15,7 @@ from kg.query.pictures import places_of
 from kg.query.session import QuerySession
 from kg.query.themes.biography import name_of, title_of
 from kg.query.themes.listing import standing
-from viz.exhibit.packing import FactHistories, Packing, Part, day_number, is_measured, short_id
+from viz.exhibit.packing import FactHistories, Packing, Part, day_number, short_id
 from viz.exhibit.pictures import picture_key, picture_of, wire
 
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ class ExhibitContent:
             "places": places_of(name),
             "name": name,
             "family": entry.family,
+            "role": entry.role,
+            "timeline": entry.timeline,
             "symmetric": entry.symmetric,
             "half_life": entry.half_life,
             "weight": entry.weight,
@@ -133,7 +135,8 @@ class ExhibitContent:
         """Yield all facts in parts: name, part, and the entities in it; links before figures, by subject."""
         facts = self.facts
         histories = FactHistories(facts, self.packing.words)
-        measured = [is_measured(fact, self.packing.words) for fact in facts]
+        remarks = self.packing.words.of_role("figure", "event", "opinion")
+        measured = [fact.relation in remarks for fact in facts]
         for measures, size in ((False, _LINKS_PER_PART), (True, _FIGURES_PER_PART)):
             wanted = [fact for fact, figure in zip(facts, measured, strict=True) if figure is measures]
             for begin in range(0, len(wanted), size):

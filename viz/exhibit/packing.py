@@ -1,4 +1,4 @@
-"""Pack facts with all that a browser needs to show them as of any day: ends, documents, closings, rivals.
+"""Pack facts with all that a browser needs to show them as of any day: ends, documents, supersessions, rivals.
 
 A part is plain JSON with its own tables of entities and documents, so parts can be loaded in any order. What depends on
 the as-of day is packed as a history (`[[day, what holds from then on], …]`), computed here by the rules of
@@ -31,7 +31,6 @@ _EPOCH: Final = date(1970, 1, 1).toordinal()
 _ID_DIGITS: Final = 12  # of a fact's 32: enough to tell a million facts apart
 _MOST_RIVALS: Final = 8
 _MOST_ALIASES: Final = 6
-_MEASURED: Final = "measured"
 _LISTED: Final = "sec:"
 
 
@@ -224,7 +223,7 @@ class Packing:
             measure,
             None if valid is None else [str(valid), *(edge and day_number(edge) for edge in (valid.start, valid.end))],
             dict(fact.qualifiers) or None,
-            histories.closings.get(fact.id),
+            histories.supersessions.get(fact.id),
             histories.rivals.get(fact.id),
         ]
         while row[-1] is None:
@@ -240,12 +239,12 @@ class FactHistories:
     """Which facts are closed from which day on, and which contradict each other, in complete groups of facts.
 
     Attributes:
-        closings: for each fact that is ever superseded `[[day, id of the closing fact or ""], …]`.
+        supersessions: for each fact that is ever superseded `[[day, id of the closing fact or ""], …]`.
         rivals: for each fact the ids of those that cannot hold together with it, while both are visible and live.
     """
 
     def __init__(self, facts: Iterable[Fact], words: Vocabulary) -> None:
-        self.closings: dict[str, list[tuple[int, str]]] = {}
+        self.supersessions: dict[str, list[tuple[int, str]]] = {}
         self.rivals: dict[str, list[str]] = {}
         groups: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
         for fact in facts:
@@ -265,10 +264,10 @@ class FactHistories:
         for day in sorted({item.published_on for fact in group for item in fact.evidence}):
             closed = superseded(_visible(group, day), words)
             for fact in group:
-                past = self.closings.get(fact.id, [])
+                past = self.supersessions.get(fact.id, [])
                 by = short_id(closed[fact.id]) if fact.id in closed else ""
                 if by != (past[-1][1] if past else ""):
-                    self.closings.setdefault(fact.id, []).append((day_number(day), by))
+                    self.supersessions.setdefault(fact.id, []).append((day_number(day), by))
 
     def _compare(self, group: Sequence[Fact], words: Vocabulary) -> None:
         for fact in group:
@@ -292,9 +291,3 @@ def _visible(group: Sequence[Fact], day: date) -> Iterator[Fact]:
             yield fact
         elif kept:
             yield fact.with_evidence(kept)
-
-
-def is_measured(fact: Fact, words: Vocabulary) -> bool:
-    """Return whether a fact is a figure or a remark rather than a link between entities."""
-    relation = words.relations.get(fact.relation)
-    return relation is not None and relation.family == _MEASURED and fact.relation != "rates"

@@ -9,12 +9,14 @@ sentence that says 受益, 受损 or 承压 outright is read under the factor of
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from extraction.certainty.direction import effect_sign, last_step, move_of
 from extraction.certainty.effect_words import (
+    BURDEN,
     FALL,
     LEAD,
     MOVED_MEASURE,
@@ -43,6 +45,10 @@ _RISKS = 3  # 预期 in one sentence: a list of risks
 _CLAUSE = re.compile(r"[^，；。！？：]*[，；。！？：]?")
 _ITEM = re.compile(r"[^、]+、?")
 _THANKS = re.compile("受益于|得益于|受损于")
+# an item of a list of happenings that a remark of its own explains
+_ASIDE = re.compile(rf"[^（]*（[^（）]*(?:预期|可能|若|{LEAD}|影响|冲击)[^（）]*）、")
+_LISTED = re.compile("[^，；。：]{0,6}?(?:如|例如|包括|相关(?:公司|标的|企业)(?:有|为|包括)?|建议关注|受益标的)")
+_HITS = frozenset({"影响", "冲击", "制约"})  # bad for a party, but no way in which a burden moves
 _CELL = re.compile(r"[^|]+")
 _MOVE = re.compile(f"{RISE}|{FALL}")
 _CAUSE_TAIL = re.compile(f"(?:价格?|需求|成本)?(?:{RISE}|{FALL}).*")
@@ -113,7 +119,7 @@ class _Walk:
         self._current: MovingFactor | None = factor if level == "context" else None
         self._subject: list[EntityMention] = []
         self._before, self._seen, self._far, self._stopped = "", "", 0, False
-        self._carried = 0
+        self._carried, self._told = 0, 0
         self._found: list[Claim] = []
 
     def claims(self) -> list[Claim]:
@@ -139,7 +145,7 @@ class _Walk:
         elif self._current:
             self._takes_over(start, clause)
         self._seen += clause
-        self._stopped = clause.endswith("；")
+        self._stopped = clause.endswith(("；", "）、"))
         self._far = 0 if inside else self._far + 1
         parties = [ref for ref in here if ref.start >= body]
         if clause.endswith("：") or self._current is None or self._far > _FAR:
@@ -180,7 +186,9 @@ class _Walk:
         """Read 「甲公司受益于铜价上涨」, whose parties come first; return whether the clause is one."""
         sign = 1 if PHRASES["thanks"].search(front) else -1 if PHRASES["hurt_by"].search(front) else 0
         if sign:
-            self._give([ref for ref in here if ref.end <= factor.start] or self._subject or self._owner(), sign)
+            firms = [ref for ref in self._subject if ref.kind == Kind.COMPANY]
+            before = [ref for ref in here if ref.end <= factor.start]
+            self._give(before or firms or self._subject or self._owner(), sign)
         return bool(sign)
 
     def _label(self, rest: str, names: list[EntityMention]) -> None:
@@ -207,8 +215,12 @@ class _Walk:
             self._carried = 0
             return
         if not sign or (self._level == "context" and not VERDICTS.search(rest)):
+            firms = [ref for ref in parties if ref.kind == Kind.COMPANY]
+            if self._told and firms and _LISTED.match(rest):
+                self._give(firms, self._told)
             self._subject = parties or self._subject
             return
+        self._told = max(sign, 0)  # a list of firms behind it names who gains
         if not parties and inside and not re.search("因|受", self._text[here[0].start if here else start : end]):
             parties = [ref for ref in here if ref.end <= inside[0].start and ref.kind == Kind.COMPANY]
         firms = [ref for ref in self._subject if ref.kind == Kind.COMPANY]
@@ -241,7 +253,8 @@ class _Walk:
             if not (start <= ref.start < end) or not is_measure(ref) or ref.entity == self._factor.ref.entity:
                 continue
             verb = last_step(self._text, start, ref.start)
-            if verb is None:
+            burden = BURDEN.match(self._text, ref.end) or (BURDEN.search(ref.name) and verb and verb[0] in _HITS)
+            if verb is None or burden:
                 continue
             move = move_of(self._text, ref.start, ref.end, name=ref.name)
             move = None if move and move.level else move
@@ -299,7 +312,11 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
             continue
         items = [item.span() for item in _ITEM.finditer(text, start, end)]
         moved = sum(bool(MOVED_MEASURE.search(text[low:high])) for low, high in items)
-        yield from items if moved > 1 else [(start, end)]
+        asides = [match.span() for match in _ASIDE.finditer(text, start, end)]
+        if moved > 1:
+            yield from items
+        else:
+            yield from pairwise((start, *(stop for _, stop in asides if stop < end), end))
 
 
 def _row(

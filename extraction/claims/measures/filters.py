@@ -46,6 +46,8 @@ _GOES_ON = re.compile("，?再[^，。；\\d]{0,4}[至到]")
 _BOUND = re.compile("[≥≤<>＜＞] ?$")
 _AMOUNTS = _PHRASES["amounts"]
 _BUSINESS = re.compile(r"(?:的|自营|自有|其他|核心|主营)?业务")
+_OF_COMPANY = re.compile("(?:公司|集团|旗下|自身)(?:的|主要|核心|主力)?$")
+_MARKET_SIZE = re.compile("市场(?:总体|整体|总)?(?:规模|空间|容量)$")
 _WHOLE_INDUSTRY = re.compile(r"行业|市场|全国|板块|产业")
 _BARE_PRICE = re.compile("(?:平均)?(?:单价|均价|价格)")
 _BARE_SHARE = re.compile("(?:(?:国内|全球)?市场)?(?:份额|占有率)|市占率")
@@ -81,7 +83,10 @@ def _is_joint_subject(figure: Figure) -> bool:
         return False
     measurement = figure.measurement
     start = measurement.subject.start if measurement.subject.start >= 0 else measurement.indicator.start
-    joined = _JOINED.search(figure.annotated.text, 0, max(start, 0))
+    text = figure.annotated.text
+    if text[start - 1 : start] == "（":  # 「甲、乙（丙）合计…」: 丙 is another name of 乙
+        start = max(map(text[: start - 1].rfind, "、与和及")) + 1 or start
+    joined = _JOINED.search(text, 0, max(start, 0))
     return joined is not None and not _AMOUNT_END.match(joined["before"])
 
 
@@ -111,12 +116,25 @@ def _may_belong_to_heading_company(figure: Figure) -> bool:
 
 
 def _belongs_to_unnamed_company(figure: Figure) -> bool:
-    """「储能业务营收」 belongs to a company that the line does not name."""
-    subject, indicator = figure.measurement.subject, figure.measurement.indicator
+    """「储能业务营收」 and 「公司软镜产品市占率」 belong to a company that the line does not name."""
+    subject, indicator, text = figure.measurement.subject, figure.measurement.indicator, figure.annotated.text
     if subject.kind == Kind.COMPANY:
         return False
     behind = indicator.owner_end if indicator.owner_end > 0 else subject.end
-    return behind > 0 and _BUSINESS.match(figure.annotated.text, behind) is not None
+    if behind > 0 and _BUSINESS.match(text, behind) is not None:
+        return True
+    owned = subject.start > 0 and _OF_COMPANY.search(text, 0, subject.start) is not None
+    name = text[indicator.start : indicator.owner_end] if indicator.owner_end > 0 else subject.name
+    return owned or f"的{name}业务" in text[: max(indicator.start, 0)]
+
+
+def _is_no_figure_of_a_firm(figure: Figure) -> bool:
+    """「某某研究院整理，全球靶材市场规模163亿美元」: no firm has the size of a market."""
+    measurement = figure.measurement
+    if measurement.subject.kind != Kind.COMPANY:
+        return False
+    written = figure.annotated.text[: max(measurement.indicator.end, 0)]
+    return _MARKET_SIZE.search(measurement.indicator.name) is not None or _MARKET_SIZE.search(written) is not None
 
 
 def _label_is_partial(figure: Figure) -> bool:
@@ -327,6 +345,7 @@ REASONS = (
     _compares_with_other_thing,
     _may_belong_to_heading_company,
     _belongs_to_unnamed_company,
+    _is_no_figure_of_a_firm,
     _is_named_in_bracket,
     _label_is_partial,
     _is_condition,

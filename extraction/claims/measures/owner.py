@@ -96,9 +96,8 @@ def read_owner(annotated: AnnotatedSentence, end: int, *, alone: bool = False, s
     opens = at == 0 or words[at - 1].tag == "date" or words[at - 1].text in OPENS
     inside = text[: words[at].start].endswith(("在", "于")) if at < last else False
     owner = _owner(annotated, words[at:last], words[last:], readable=readable)
-    # A new name must have a clear start; a clause without a name must have no other words before its indicator.
-    known = owner.ref is not None and owner.ref in annotated.refs
-    doubt = not (opens or alone or known) or (at == 0 and _cut_by_bracket(text, begin))
+    # A name has a clear start (not 「一次性内窥镜」); without one, the clause has no other words before its indicator.
+    doubt = not (opens or alone) or (at == 0 and _cut_by_bracket(text, begin))
     return replace(owner, inside=inside, doubt=doubt)
 
 

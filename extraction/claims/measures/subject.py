@@ -272,15 +272,16 @@ class SubjectFinder:
         if subjects and subjects[-1].kind not in allowed:
             return None
         own = _is_company_only(annotated, indicator, subjects)
-        if subjects and not own:
+        if subjects:
             subject = subjects[-1]
             gap = without(annotated, subject.end, indicator.start)
             begins_clause = clause_start(annotated.text, subject.start) == subject.start
             aside = subject.kind != Kind.COMPANY and "，" in gap and not begins_clause
             owner = annotated.subject if aside or (subject.kind == Kind.PRODUCT and "，" in gap) else subject
-            if not _PLAIN_GAP.fullmatch(gap) or owner is None or (owner is not subject and owner.kind != Kind.COMPANY):
+            if _PLAIN_GAP.fullmatch(gap) and owner is not None and (owner is subject or owner.kind == Kind.COMPANY):
+                return Measurement(indicator, owner, 0.85 * owner.score)
+            if not own:
                 return None
-            return Measurement(indicator, owner, 0.85 * owner.score)
         implied = annotated.region if indicator.entity in self.macro else annotated.subject
         opening = without(annotated, clause_start(annotated.text, indicator.start), indicator.start)
         if implied is None or not OPENING.fullmatch(opening):

@@ -35,10 +35,13 @@ _PLACED = "belongs.midstream"  # patterns that place a stage within a chain
 _FLOWS = frozenset({"upstream_of", "part_of"})
 _MOST = 0.95
 _BEHIND = 24  # characters behind a frame in which its goods are named
+_NEAR = 4  # characters behind two companies that say what joins them: 「获乙投资」
 _FAR = frozenset("，。；：（）|")  # marks between a company and what its clause does not give it
 _PHRASES = phrases("relations/precedence")
 _MOVERS, _NO_FIRM, _REGULATOR, _SIDE = (_PHRASES[name] for name in ("movers", "no_firm", "regulator", "side"))
-_IS_INPUT, _IS_BOUGHT, _OWN_VERB = (_PHRASES[name] for name in ("is_input", "is_bought", "own_verb"))
+_IS_INPUT, _IS_BOUGHT, _OWN_VERB, _NO_SALE = (
+    _PHRASES[name] for name in ("is_input", "is_bought", "own_verb", "no_sale")
+)
 _MOVES, _RIVALS, _LONGER, _NOTES_LIST = (_PHRASES[name] for name in ("moves", "rivals", "longer", "notes_list"))
 _LISTED_AS = re.compile(r"(?:上游|中游|下游|终端)[^，。；：]{0,6}?(?:为|是|包括)[^，。；：]*$")
 _UP, _MIDDLE = 0, 1  # sides, from the first
@@ -150,7 +153,7 @@ def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, Claim]) -> boo
     if claim.relation in _MAKES:
         return _is_not_its_own(claim, sentence, here)
     turned = pair[::-1] in read.sold and pair not in read.sold
-    if claim.relation == "supplies" and (turned or _is_supplied_otherwise(claim, here)):
+    if claim.relation == "supplies" and (turned or _is_supplied_otherwise(claim, here, sentence.text)):
         return True
     if claim.relation in _FLOWS and claim.reader != PATTERNS:
         if _is_turned(claim, sentence.text):
@@ -166,19 +169,23 @@ def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, Claim]) -> boo
     return same or (frame.relation == "supplies" and claim.relation in _WEAKER)
 
 
-def _is_supplied_otherwise(claim: Claim, here: _Read) -> bool:
-    """Whether a frame reads a supply of this seller or to this buyer, and the claim's other end is not in the sentence.
+def _is_supplied_otherwise(claim: Claim, here: _Read, text: str) -> bool:
+    """Whether a guessed supply is none, or a frame reads another one in the sentence that leaves no room for it.
 
-    A buyer of the frame, too, sells nothing to the others that it is listed with: 「主要客户包括甲、乙和丙」.
+    A frame names all sellers of its buyer and the direction of each; it leaves another buyer in the seller's clause.
     """
-    sold = [pair for pair, frame in here.pairs.items() if frame.relation == "supplies"]
     pair = claim.subject.entity, claim.object.entity
-    sellers, buyers = {seller for seller, _ in sold}, {buyer for _, buyer in sold}
+    sold = [read for read, frame in here.pairs.items() if frame.relation == "supplies"]
     if pair in sold:
         return False
-    if pair[1] in buyers and (claim.subject.start < 0 or pair[0] in buyers):
+    low, high = sorted((claim.subject, claim.object), key=lambda end: end.start)
+    between = text[low.end : high.start] if low.start >= 0 else "，"
+    if claim.reader != PATTERNS and low.start >= 0 and _NO_SALE.search(text[low.end : high.end + _NEAR]):
         return True
-    return pair[0] in sellers and claim.object.start < 0
+    sellers, buyers = {seller for seller, _ in sold}, {buyer for _, buyer in sold}
+    if pair[0] in buyers or pair[1] in buyers | sellers:
+        return True
+    return bool(sold) and "，" in between
 
 
 def _is_misplaced(claim: Claim, sentence: AnnotatedSentence, here: _Read) -> bool:

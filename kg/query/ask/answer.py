@@ -15,6 +15,7 @@ from kg.query.answers import AnswerLine, AskAnswer, Subgraph
 from kg.query.ask.composed import composed, today
 from kg.query.ask.dated import AskedPeriod
 from kg.query.ask.evidence import Retriever, label_of, passage
+from kg.query.ask.figures import LEAST
 from kg.query.ask.lexicon import lexicon
 from kg.query.ask.understand import understand
 from kg.query.filings.pages import is_about_filings
@@ -35,6 +36,8 @@ _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
 _ANSWERS, _BESIDE = 0.3, 0.4  # decision of an answer, and the share of it that a further line needs
 _RELATED, _SIMILAR = 0.17, 0.2  # probability of a sentence shown beside an answer or as related, decision of the latter
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
+_COMPARED = 6  # sentences about each side of a comparison
+_SPELLINGS = 12  # of a name that are looked for
 _LONGEST = 600  # characters of an answer that is no list
 _LONG = 120  # characters from which only the clauses of a sentence are shown that hold words of the question
 _REPEATED = 0.7  # share of the pairs of characters of a line that are shown already
@@ -43,8 +46,15 @@ _SELLS = "{0}(?:的(?:主要|下游)?客户|(?:已|正|主要)?(?:向|为|给)[^
 _WHETHER = re.compile(r"(?P<verb>[是有会能])(?:不(?P=verb)|没(?P=verb))|是否")
 _OPEN = re.compile(r"[什怎]么|多少|谁|哪|几[个家]|为何|还是")  # asks for more than yes or no
 _NUMBERING = re.compile(r"^(?:[（(]?[一二三四五六七八九十\d.]+[)）、.．]\s*|\d+(?:\.\d+)*\s*(?=\D))+")
+_CHANGED = re.compile(r"[增降跌涨升]|[同环]比|[（(＋+-]\s*$|[^\d]{12}")  # before a number that is no level
+_JOINED = re.compile(r"\s*(?:和|与|跟|、|还是|相比|比|vs\.?|and|or)\s*")
 _CLAUSE = re.compile(r"[^，,；;。]+[，,；;。]?")
 _NUMBER = re.compile(r"\d[\d,.]*%?")
+_VALUE = re.compile(
+    r"(?<![\d.A-Za-z])(?P<number>-?\d[\d,]*(?:\.\d+)?)(?P<to>\s*[-~—–至]\s*\d)?"
+    r"(?P<unit>\s*[^\d\s，,。；;（）()：:、|/＋+-]{0,5})"
+)
+_DIRECT = re.compile(rf"[\s（(:：约为达是]*{_VALUE.pattern}")
 
 
 def ask(view: View | QuerySession, question: str) -> AskAnswer:
@@ -75,8 +85,10 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
     lines = [line for line in told if line.citations or not line.indent]
     dated = [sentence for sentence in found if sentence.may_answer and not _is_turned(session, asked, sentence)]
     chosen = _beside(dated) if dated and dated[0].decision >= _ANSWERS else []
-    if asked.operation == "compare" and (sides := _sides(session, asked)):
-        chosen = [*sides, *(each for each in chosen if each not in sides)]
+    sides = _sides(session, asked) if asked.operation == "compare" else []
+    if sides and len(lines[0].citations if lines else ()) < len(sides):  # the graph has no verdict
+        verdict = _verdict(session, asked, sides)
+        lines, chosen = verdict, [] if verdict else [*sides, *(each for each in chosen if each not in sides)]
     if any(line.citations for line in lines):
         plain = [each for each in chosen if each.decision >= _ANSWERS]
         quoted = list(_quoted(session, asked, plain, lines))
@@ -174,30 +186,97 @@ def _is_turned(session: QuerySession, asked: Understood, sentence: ScoredSentenc
 
 
 def _sides(session: QuerySession, asked: Understood) -> list[ScoredSentence]:
-    """Return the best sentence about each thing compared, each looked for by itself; nothing where one has none."""
-    names = [term for term in asked.terms if term.name]
+    """Return a sentence about each thing compared, each looked for by itself; nothing where one has none.
+
+    Two values in one unit from one passage come first, then from one document, then of one period.
+    """
+    names = _named_together(asked)
     measures = [term for term in asked.terms if term.measure]
-    if len(names) < 2:  # noqa: PLR2004 -- two sides
+    if not names:
         return []
-    sides = [list(_about(session, asked, name, measures)) for name in names]
-    if not all(sides):
+    first, second = (list(_about(session, asked, name, measures))[:_COMPARED] for name in names)
+    pairs = [[one, other] for one in first for other in second]
+    return min(pairs, key=lambda pair: _apart(asked, names, pair), default=[])
+
+
+def _named_together(asked: Understood) -> tuple[QuestionTerm, ...]:
+    """Return the two things that a question joins by a word: 比亚迪和吉利, 美国与中国."""
+    text = asked.question.lower()
+    placed = [
+        (place, place + len(each), term)
+        for term in asked.terms
+        if not term.measure
+        for each in sorted(term.spellings, key=len, reverse=True)[:_SPELLINGS]
+        if (place := text.find(each.lower())) >= 0
+    ]
+    joined = ((one[2], other[2]) for one in placed for other in placed if _JOINED.fullmatch(text[one[1] : other[0]]))
+    return next((pair for pair in joined if pair[0] != pair[1]), ())
+
+
+def _apart(asked: Understood, names: Sequence[QuestionTerm], pair: Sequence[ScoredSentence]) -> tuple[bool, int]:
+    """Return how little two sentences lend themselves to a comparison: no common unit, no common place."""
+    one, other = pair
+    far = 0 if one.chunk.id == other.chunk.id else 1 if one.document.id == other.document.id else 2
+    return not _compared(asked, names, pair), far
+
+
+def _verdict(session: QuerySession, asked: Understood, sides: Sequence[ScoredSentence]) -> list[AnswerLine]:
+    """Say which of two sentences gives the higher value, or the lower one; nothing where they are not comparable."""
+    names = _named_together(asked)
+    values = _compared(asked, names, sides)
+    if not values or (not asked.period and len({each.document.id for each in sides}) > 1):
         return []
-    shared = set.intersection(*({each.chunk.id for each in side} for side in sides))  # one table for all of them
-    best = [next((each for each in side if each.chunk.id in shared), side[0]) for side in sides]
-    return list(dict.fromkeys(best))
+    numbers = {name.word: number for name, (number, _) in zip(names, values, strict=True)}
+    kind, best = ("less", min) if LEAST.search(asked.question) else ("more", max)
+    told = word("comma", session.lang).join(f"{name} {number:.12g}{values[0][1]}" for name, number in numbers.items())
+    text = word(f"ask.{kind}", session.lang, more=best(numbers, key=lambda name: numbers[name]), values=told)
+    cited = dict.fromkeys(each.citation(*passage(each, wide=False)) for each in sides)
+    return [AnswerLine(text, tuple(cited), 1, source="text")]
+
+
+def _compared(
+    asked: Understood, names: Sequence[QuestionTerm], sides: Sequence[ScoredSentence]
+) -> list[tuple[float, str]]:
+    """Return the value of each name in its sentence, where all are in one unit and differ."""
+    values = [_value_of(asked, name, names, side.text) for name, side in zip(names, sides, strict=True)]
+    found = [value for value in values if value]
+    apart = len({number for number, _ in found}) == len({unit for _, unit in found}) * len(names)
+    return found if len(found) == len(names) and apart else []
+
+
+def _value_of(
+    asked: Understood, name: QuestionTerm, names: Sequence[QuestionTerm], text: str
+) -> tuple[float, str] | None:
+    """Return the value that a sentence gives of one name, with its unit: the first behind the measure and the year."""
+    start = max((place + len(each) for each in name.spellings if (place := text.find(each)) >= 0), default=-1)
+    if start < 0 or "分别" in text:
+        return None
+    others = [text.find(each, start) for other in names if other != name for each in other.spellings]
+    said = text[start : min((place for place in others if place >= 0), default=None)]
+    measure = "|".join(re.escape(each) for term in asked.terms if term.measure for each in term.spellings)
+    if not measure:
+        return None
+    stated = re.compile(rf"(?:{measure})(?![率比])")
+    found = _DIRECT.match(said) if stated.search(text[:start]) else None  # 股息率：洋河股份 7.0%，泸州老窖 5.7%
+    if found is None and (match := stated.search(said)):
+        year = re.search("|".join(str(each.start.year) for each in asked.periods if each.start) or "$", said)
+        behind = max(match.end(), year.end() if year and asked.periods else 0)
+        found = _VALUE.search(said, behind)
+        found = None if found and _CHANGED.search(said[behind : found.start()]) else found
+    if found is None or found["to"]:
+        return None
+    return float(found["number"].replace(",", "")), "".join(found["unit"].split())
 
 
 def _about(
     session: QuerySession, asked: Understood, name: QuestionTerm, measures: Sequence[QuestionTerm]
 ) -> Iterator[ScoredSentence]:
-    """Yield the sentences with a number, the measures and one name, best first; those that state the period alone."""
-    of_one = replace(asked, terms=tuple(term for term in asked.terms if not term.name or term == name))
-    for each in Retriever(session, of_one).best_by_words():
-        stated = [
-            AskedPeriod(period, value=True).states(each.text, each.document.published_on) for period in asked.periods
-        ]
-        fits = each.may_answer and (not stated or any(stated))
-        if fits and _NUMBER.search(each.text) and all(_holds(term, each.text) for term in (name, *measures)):
+    """Yield the sentences with a number, the measures and one name, best first."""
+    others = {term for term in _named_together(asked) if term != name}
+    kept = tuple(term for term in asked.terms if term not in others)
+    for each in Retriever(session, replace(asked, terms=kept, wants_value=True)).best_by_words():
+        held = all(_holds(term, each.text) for term in (name, *measures))
+        if each.may_answer and held and _NUMBER.search(each.text):
             yield each
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ _LAGS = {
     Precision.QUARTER: timedelta(days=100),
 }
 _LAG = timedelta(days=35)
+_VALUE_CLAUSE = re.compile(r"[^，,；;]{2,40}\d[^，,；;]*[，,；;]")
 
 
 def _is_relative(stated: Period, published_on: date, *, heading: bool) -> bool:
@@ -55,7 +57,8 @@ class AskedPeriod:
             dates = [each.period for each in found if each.role == "stated"]  # 较上年末 dates what is compared with
             if any(map(self._is_of, dates)):
                 return True
-            if any(not _is_relative(each, published_on, heading=number > 0) for each in dates):
+            is_dated = any(not _is_relative(each, published_on, heading=number > 0) for each in dates)
+            if is_dated and (number or not self._opens_undated(found[0].start, own)):
                 return False
         return self._is_reported(published_on)
 
@@ -63,6 +66,10 @@ class AskedPeriod:
         """Whether a text names the period itself."""
         found = find_periods("".join(text.split()), published_on)
         return any((each.period.start, each.period.end) == (self.period.start, self.period.end) for each in found)
+
+    def _opens_undated(self, start: int, own: str) -> bool:
+        """Whether a sentence gives a value before its first date, which is dated by what stands above it."""
+        return self.value and bool(_VALUE_CLAUSE.match("".join(own.split())[:start]))
 
     def _is_of(self, stated: Period) -> bool:
         asked = self.period
@@ -75,7 +82,7 @@ class AskedPeriod:
         if asked.covers(stated):
             state = own > _SHORT and other <= timedelta(days=1) and asked.end - stated.end <= _EDGE
             yearly = asked.precision is Precision.RANGE and other.days >= _YEAR_DAYS
-            return own == other or own <= _SHORT or state or yearly
+            return own - other <= (_EDGE if own > _SHORT else timedelta(0)) or own <= _SHORT or state or yearly
         return own <= _SHORT and other <= _SHORT
 
     def _is_reported(self, published_on: date) -> bool:

@@ -43,7 +43,7 @@ _DAY = re.compile(r"\d{1,4}\s*[年月日/.-]|Q[1-4]|H[12]|季度|年底|年初|[
 _PERCENT = re.compile(r"几成|占(?:多少|了多少|几)|占比|比例|份额|[率速]|同比|环比|幅|百分|percent|share")
 _PRICE = re.compile(r"多少钱|卖多少|几块钱|什么价|多贵")
 _NO_VALUE = re.compile(
-    r"(?:19|20)\d\d\s*[年./-]?(?:\s*\d{1,2}\s*[月./-])?(?:\s*\d{1,2}\s*日)?|[1-4]?Q[1-4]|[12]H\d*|H[12]|\d{1,2}\s*[月日号]|\d+\s*个月|\d{6}(?:\.[A-Z]{2})?"
+    r"(?:19|20)\d\d(?!\s*[万亿元吨台家个只辆倍])\s*[年./-]?(?:\s*\d{1,2}\s*[月./-])?(?:\s*\d{1,2}\s*日)?|[1-4]?Q[1-4]|[12]H\d*|H[12]|\d{1,2}\s*[月日号]|\d+\s*个月|\d{6}(?:\.[A-Z]{2})?"
 )
 _LABELLED = re.compile(r"[^，。：:（(]{2,16}[：:]")
 _UNIT = re.compile(
@@ -74,8 +74,9 @@ _COMPOUND = 4  # characters from which a word may be taken apart
 class ScoredSentence:
     """A sentence with its score by words and the probability that it answers.
 
-    `dated` says whether it speaks of the period asked about, `fits` whether it is of the thing asked about, `whole`
-    whether it has a value with all that is asked; `words` is what the words count beside the probability.
+    `dated` says whether it speaks of the period asked about, `fits` whether it is of the thing asked about, `valued`
+    whether it has a value where one is asked for, `whole` whether it has one with all that is asked; `words` is what
+    the words count beside the probability.
     """
 
     chunk: Chunk
@@ -85,6 +86,7 @@ class ScoredSentence:
     text: str
     score: float
     whole: bool = False
+    valued: bool = True
     dated: bool = True
     fits: bool = True
     words: float = 0.0
@@ -191,8 +193,8 @@ class Retriever:
         fits = not self._periods or any(each.fits(sentence.text, around, published_on) for each in self._periods)
         dated = fits and not stale
         score = sentence.score + _DATED * dated
-        scored = score if len(self._asked.terms) > 1 else min(score, _ONE_WORD)
-        words = _WORDS * (scored - _USUAL) + _WHOLE * (sentence.whole and dated)
+        scored = score if len(self._asked.terms) > 1 or self._periods else min(score, _ONE_WORD)
+        words = _WORDS * (scored - _USUAL) + _WHOLE * (sentence.whole and dated) - _WHOLE * (not sentence.valued)
         return replace(sentence, dated=dated, score=score, words=words)
 
     def _candidates(self) -> dict[str, Chunk]:
@@ -258,7 +260,8 @@ class Retriever:
             score -= 0.25 * (not valued) + 0.15 * (not dayed)
             score *= 0.9 + 0.1 * WORTH[chunk.value_class]
             whole = self._asked.wants_value and valued and self._named and all(part == 1.0 for part in met)
-            yield ScoredSentence(chunk, head, start, end, text, score, whole, fits=self._fits(met, own))
+            fits = self._fits(met, own)
+            yield ScoredSentence(chunk, head, start, end, text, score, whole, valued=self._shows_value(own), fits=fits)
             if len(text) <= _LABEL and text.endswith(("：", ":")):
                 label = own
 
@@ -275,6 +278,9 @@ class Retriever:
         if not measures or not self._asked.wants_value:
             return True
         return any(part or any(piece in own for piece in _parts(word)) for part, word in measures)
+
+    def _shows_value(self, own: str) -> bool:
+        return not self._asked.wants_value or self._has_value(own)
 
     def _has_value(self, own: str) -> bool:
         """Whether a sentence has a number, in the unit asked for, besides dates, codes and numbers of the question."""
@@ -423,7 +429,7 @@ def _unit(question: str) -> re.Pattern[str]:
         unit = re.escape(found[1].lower())
         return re.compile(rf"\d\s*[万亿千百]*\s*{unit}", re.IGNORECASE)
     if _PERCENT.search(question):
-        return re.compile(r"\d\s*(?:%|％|个?百分点|bps?)|[一二两三四五六七八九]成", re.IGNORECASE)
+        return re.compile(r"\d\s*(?:%|％|个?百分点|bps?|[:：]\s*\d)|[一二两三四五六七八九]成", re.IGNORECASE)
     return re.compile(r"\d\s*[万亿千百]*\s*(?:美|欧|港|日)?元|\d\s*[万亿]") if _PRICE.search(question) else _NUMBER
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kg.query.session import QuerySession
 
 _LINES, _NEWEST, _TWO = 6, 3, 2
-_LEAST = re.compile(r"[低少小]|lower|less|smaller")
+LEAST = re.compile(r"[低少小]|lower|less|smaller")
 _ENOUGH = 0.67  # the share of a question's measure words that an indicator has to meet
 _SAID_OTHERWISE = frozenset({"预计", "预测", "预期", "一致预期", "同比", "环比", "增长", "增速", "中性"})
 _CHANGES = frozenset({"yoy", "qoq", "mom", "cagr", "change", "ytd", "wow"})
@@ -204,9 +204,9 @@ def _verdict(session: QuerySession, asked: Understood, levels: dict[str, list[Fa
     numbers = {name: fact.value.number for name, fact in sides.items() if fact.value}
     if len(numbers) < _TWO or len(set(numbers.values())) < _TWO or len({_unit(fact) for fact in sides.values()}) > 1:
         return []
-    best = (min if _LEAST.search(asked.question) else max)(numbers, key=lambda name: numbers[name])
+    best = (min if LEAST.search(asked.question) else max)(numbers, key=lambda name: numbers[name])
     values = word("comma", session.lang).join(f"{name} {value_text(sides[name].value, session.lang)}" for name in sides)
-    kind = "less" if _LEAST.search(asked.question) else "more"
+    kind = "less" if LEAST.search(asked.question) else "more"
     text = word(f"ask.{kind}", session.lang, more=best, values=values)
     return [AnswerLine(text, tuple(session.citations(list(sides.values()), len(sides))), 1)]
 

@@ -34,6 +34,11 @@ _MOVE = re.compile(
     r"(?P<down>跌|下降|下行|回落|走低|下滑|降价|降低|减少|走弱|收缩|下调|恶化|fall|drop|decline|lower)"
     r"|(?P<up>涨|上升|上行|回升|走高|提价|提高|增加|增长|走强|扩张|上调|改善|rise|increase|higher)"
 )
+_SPACED_DATE = re.compile(r"(?<=\d)\s+(?=[年月日号季])|(?<=[年月])\s+(?=[\d一二三四上下前QH])")
+_LONE_YEAR = re.compile(  # 2024 营收, CATL 2025 revenue
+    r"(?<![\d.A-Za-z-])(?<![QH]\d )(20[1-3]\d)"
+    r"(?=\s+(?!年)[A-Za-z\u4e00-\u9fff]|\s*[?？]?$|(?![年月日号万亿千元辆吨台家个只股倍人户套点米])[\u4e00-\u9fff])"
+)
 _COMPOUND = re.compile(r"产业链|产业|板块|概念股|概念|行业|赛道|领域")
 # How much a word of a part of speech says (ICTCLAS tags): nouns all, verbs half, the rest little.
 _WEIGHTS = {"n": 1.0, "j": 1.0, "e": 1.0, "x": 1.0, "l": 1.0, "i": 1.0, "s": 0.6, "v": 0.5, "a": 0.5, "b": 0.6}
@@ -158,7 +163,8 @@ def _is_measure(names: Sequence[Named]) -> bool:
 
 def _tidy(question: str) -> str:
     text = unicodedata.normalize("NFKC", question[: 2 * LONGEST])
-    return "".join(" " if unicodedata.category(letter)[0] == "C" else letter for letter in text)[:LONGEST]
+    text = "".join(" " if unicodedata.category(letter)[0] == "C" else letter for letter in text)
+    return _SPACED_DATE.sub("", _LONE_YEAR.sub(r"\1年", text))[:LONGEST]
 
 
 def _operation(words: QuestionLexicon, rest: str, names: int, aspect: Aspect | None) -> Operation | None:
@@ -212,7 +218,7 @@ def _name_terms(session: QuerySession, names: Sequence[Named], text: str) -> Ite
                 about.name, tuple(dict.fromkeys((about.name, *written, *spoken))), name=True, entity=entity.id
             )
             measure = entity.name[len(about.name) :]
-            spelled = (*lexicon().synonyms.get(measure, (measure,)), *written, *spoken)
+            spelled = (*lexicon().synonyms.get(measure, (measure,)), *_counted(measure), *written, *spoken)
             yield QuestionTerm(measure, spelled, measure=True)
             continue
         if entity.name.lower() in lexicon().empty:
@@ -254,7 +260,14 @@ def _word_terms(words: QuestionLexicon, text: str, rest: str) -> Iterator[Questi
         if seen.isdisjoint(group):
             seen.update(group)
             weight = 1.0 if listed else _WEIGHTS.get(tag[0], _LITTLE)
-            yield QuestionTerm(word, tuple(dict.fromkeys((word, *group))), weight=weight, measure=listed)
+            yield QuestionTerm(
+                word, tuple(dict.fromkeys((word, *group, *_counted(word)))), weight=weight, measure=listed
+            )
+
+
+def _counted(measure: str) -> tuple[str, ...]:
+    """Return what a sentence says of which the amount is asked: 出口 3305 万吨 is the 出口量."""
+    return (measure[:-1],) if len(measure) > 2 and measure[-1] in "量额数" else ()  # noqa: PLR2004 -- a word is left
 
 
 def _stem(word: str) -> str:

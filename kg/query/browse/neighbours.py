@@ -172,7 +172,7 @@ def _edge(session: QuerySession, entity: str, facts: list[Fact]) -> NeighbourEdg
         valid=first.valid,
         value=first.value,
         qualifiers=_qualifiers(facts),
-        contested=any(session.opposing(fact) for fact in facts),
+        contested=bool(session.against(facts)),
         weak=session.certainty(facts) < session.cut(first.relation),
         facts=tuple(fact.id for fact in facts),
     )

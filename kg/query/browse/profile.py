@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kg.model import Polarity
 from kg.query.answers import Node, ProfileAnswer
 from kg.query.resolve import resolve
-from kg.query.session import QuerySession, subgraph
+from kg.query.session import QuerySession, spoken, subgraph
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ def profile_of(session: QuerySession, entity: Entity) -> ProfileAnswer:
     strongest = [row for group in _by_relation(session, own) for row in _strongest(session, group)]
     session.read_facts({session.triple(ends) for _, (ends, _, _) in strongest})
     grouped = ((weight, _facts(session, claim)) for weight, claim in strongest)
-    each = [session.link(sorted(facts, key=_newest), weight) for weight, facts in grouped if facts]
+    each = [session.link(sorted(facts, key=spoken), weight) for weight, facts in grouped if facts]
     links = _joined(session, entity.id, frozenset(own), each)
     links.sort(key=lambda link: (*group_of(session, entity.id, link), -_share(link)))  # the strongest of equals first
     session.meet_all(end for link in links for end in (link.source, link.target))
@@ -64,7 +64,7 @@ def _joined(session: QuerySession, entity_id: str, own: frozenset[str], links: l
     for (source, target, *_), same in found.items():
         facts = {fact.id: fact for link in same for fact in link.facts}
         weight = sum(link.weight for link in same)
-        whole = same[0] if len(same) == 1 else session.link(sorted(facts.values(), key=_newest), weight)
+        whole = same[0] if len(same) == 1 else session.link(sorted(facts.values(), key=spoken), weight)
         joined.append(replace(whole, source=source, target=target))
     return joined
 
@@ -107,7 +107,3 @@ def _facts(session: QuerySession, claim: Claim) -> list[Fact]:
     ends, sign, affirmed = claim
     said = (fact for fact in session.facts_between({session.triple(ends)}) if not fact.superseded_by)
     return [fact for fact in said if fact.sign == sign and (fact.polarity is Polarity.POSITIVE) == affirmed]
-
-
-def _newest(fact: Fact) -> tuple[int, str]:
-    return -fact.last_published_on.toordinal(), fact.id

@@ -14,6 +14,7 @@ import rjieba
 
 from kg.query.answers import ContextItem
 from kg.query.ask.lexicon import lexicon
+from kg.query.grounding.causes import exchanged
 from kg.query.grounding.claims import ClauseClaim, denies, words_of
 from kg.query.grounding.quantities import dates_of, figures_of, folded
 from kg.query.grounding.statements import NO_DAY, KnownNames, statements
@@ -33,6 +34,10 @@ __all__ = ["KnownNames", "SentenceCheck", "SentenceVerdict", "faults"]
 _CLAUSE = re.compile(r"(?:[^,，;；:：。]|(?<=\d)[,，](?=\d{3}))+")
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _CAPITAL = re.compile(r"\b[A-Za-z]*[A-Z][A-Za-z]*[A-Z][A-Za-z]*\b")
+_LISTED = re.compile(r"[、和及与]|以及")
+_MEASURE = re.compile(
+    r"[率量额价比数金]$|收入|营收|利润|净利|成本|费用|规模|增速|市值|估值|产能|业绩|毛利|订单|装机|库存|排名|份额|涨幅|跌幅|同比|环比"
+)
 _SHORTEST = 2
 
 
@@ -107,7 +112,11 @@ class SentenceCheck:
                 continue
             wrong += found
             sources += [source] if source else []
-        checkable = any(claim.figures or claim.names or (claim.chinese and claim.words) for claim in claims)
+        wrong += ["cause and effect"] if exchanged(plain, [each for _, each in cited]) else []
+        checkable = any(
+            claim.figures or claim.names or (claim.words if claim.chinese else claim_words().same.keys() & claim.words)
+            for claim in claims
+        )
         latin = {word.lower() for word in _CAPITAL.findall(sentence)}  # TSMC and GaN in a Chinese source
         checkable = checkable or any(word in statement.text for _, statement in sources for word in latin)
         if not wrong and not (checkable and sources):
@@ -120,8 +129,7 @@ class SentenceCheck:
         names: tuple[FoundName, ...] = ()
         dates: tuple[DateSpan, ...] = ()
         words: tuple[str, ...] = ()
-        for match in _CLAUSE.finditer(plain):
-            clause = match[0].strip()
+        for clause, end in _clauses(plain, self._names, day):
             if len(clause) < _SHORTEST or claim_words().absent.search(clause):
                 continue
             figures, own_dates = figures_of(clause, day), dates_of(clause, day)
@@ -133,8 +141,10 @@ class SentenceCheck:
                 continue
             found = {"names": own_names, "dates": own_dates, "words": own_words}
             inherited = frozenset(name for name, own in found.items() if not own)
+            if own_words and _has_own_subject(clause, own_words[0]):
+                names, dates = (), ()
             names, dates, words = own_names or names, own_dates or dates, own_words or words
-            yield ClauseClaim(clause, plain[: match.end()], names, dates, figures, words, inherited, chinese)
+            yield ClauseClaim(clause, plain[:end], names, dates, figures, words, inherited, chinese)
 
     def _absent(self, plain: str, everything: Sequence[tuple[str, SourceStatement]], day: date) -> list[str]:
         """Return the figures of a sentence on something absent that neither question nor material has."""
@@ -147,6 +157,37 @@ class SentenceCheck:
         """Whether a clause denies what the question asserts: 不是120亿元."""
         asked = {figure.value for figure in figures_of(self._question, day)}
         return denies(claim.text) and bool(claim.figures) and asked.issuperset(each.value for each in claim.figures)
+
+
+def _clauses(plain: str, names: KnownNames, day: date) -> Iterator[tuple[str, int]]:
+    """Yield clauses with where they end; 甲和乙分别增长1%和2% as 甲增长1% and 乙增长2%."""
+    for match in _CLAUSE.finditer(plain):
+        clause = match[0].strip()
+        for each in _each_of(clause, names, day) or [clause]:
+            yield each, match.end()
+
+
+def _each_of(clause: str, names: KnownNames, day: date) -> list[str]:
+    """Return the clauses that 分别 joins, none where it joins none."""
+    marked = clause.find("分别")
+    figures = [each for each in figures_of(clause, day) if each.start > marked > 0]
+    heads = [(each.start, each.end) for each in names.within(clause[: max(marked, 0)])]
+    run = [heads[0]] if heads else []
+    for head in heads[1:]:
+        if not _LISTED.fullmatch(clause[run[-1][1] : head[0]]):
+            break
+        run.append(head)
+    if not 1 < len(run) == len(figures):
+        return []
+    before, between = clause[: run[0][0]], clause[run[-1][1] : marked]
+    verb = clause[marked + len("分别") : figures[0].start]
+    written = [clause[figure.start : figure.end] for figure in figures]
+    return [f"{before}{clause[slice(*head)]}{between}{verb}{own}" for head, own in zip(run, written, strict=True)]
+
+
+def _has_own_subject(clause: str, word: str) -> bool:
+    """Whether a clause begins with something that is no measure: 口岸进口1185万吨, not 毛利率提升."""
+    return clause.startswith(word) and not _MEASURE.search(word) and rjieba.tag(word)[0][1][0] == "n"
 
 
 def _is_capital(name: str, sentence: str) -> bool:

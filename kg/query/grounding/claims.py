@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import rjieba
 
 from kg.query.ask.lexicon import lexicon
-from kg.query.grounding.quantities import dates_agree
+from kg.query.grounding.quantities import dates_agree, dates_of
 from kg.query.grounding.words import claim_words
 
 if TYPE_CHECKING:
@@ -25,10 +25,14 @@ _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _TURN = re.compile(
     r"(?:由|从)(.{1,20}?)(?:变更|转变|转|[上下]调|提[高升]|上升|下降|降低|增加|减少|回[升落]|[升降改减])[为至到]?“?(.{1,16})"
 )
+_MOVED = re.compile(r"(?:由|从|from )[^，,。]{0,6}\d[^，,。]{0,16}(?:至|到|为| to )")
 _FROM_TO = re.compile(r"^[^,，、(（]{0,8}[至到为]$")
 _LEAD_IN = re.compile(r"(?:此前|其中|同时|而|但|此外|随后|另外|目前|例如|如|以及|的|日|“| )*")
+_LETTERS = re.compile(r"[a-z][a-z0-9+]*")
 _LATIN = re.compile(r"[a-z0-9 .-]{4,}")  # NovaLake of NovaLake处理器
 _LEAST = 0.4  # share of a clause's words that its source has
+_FEWEST_FOREIGN = 2
+_LEAST_FOREIGN = 0.6  # of the words that have an equal in the other language
 _CLOSE = ".{0,4}"
 _BESIDE = 4  # characters between a date and its number
 
@@ -56,7 +60,8 @@ def words_of(clause: str, known: Sequence[FoundName | DateSpan | FigureSpan]) ->
     for pattern in (*words.certainty.values(), words.rises, words.falls):
         plain = pattern.sub(" ", plain)
     empty = lexicon().empty
-    found: dict[str, None] = {}
+    found: dict[str, None] = dict.fromkeys(match["word"] for match in words.english.finditer(plain))
+    plain = words.english.sub(" ", plain)
     for part in re.split(r"[^\u3400-\u9fffa-z]+", plain):
         lone = ""
         for word in (*rjieba.cut(part), ""):
@@ -98,6 +103,10 @@ def opposite(claim: ClauseClaim, text: str, *, moves: bool = False) -> list[str]
 
 def turned(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
     """Return a fault where 由甲变更为乙 has become 由乙变更为甲."""
+    if _MOVED.search(claim.text) and len(claim.figures) > 1:
+        places = [next((each.start for each in statement.figures if own.same(each)), -1) for own in claim.figures[:2]]
+        if min(places) >= 0 and places[0] > places[1]:
+            return ["from and to"]
     said, stated = _TURN.search(claim.text), [match.groups() for match in _TURN.finditer(statement.text)]
     if not said or not stated:
         return []
@@ -133,7 +142,8 @@ def named_in(text: str, name: FoundName, statement: SourceStatement) -> bool:
 def has_date(statement: SourceStatement, date: DateSpan) -> bool:
     """Whether a statement, its context or its day has a date."""
     stated = (*statement.dates, *statement.context_dates)
-    return allows(stated, date, figure=False) or (not statement.dates and date.period.contains(statement.day))
+    undated = not statement.dates and not dates_of(statement.subject, statement.day)
+    return allows(stated, date, figure=False) or (undated and date.period.contains(statement.day))
 
 
 def allows(stated: Iterable[DateSpan], date: DateSpan, *, figure: bool = True) -> bool:
@@ -162,8 +172,11 @@ def uncovered(claim: ClauseClaim, statement: SourceStatement, around: str, *, le
         claim_words().same,
     )
     foreign = not same_language(claim, statement)
-    words = [word for word in words if word in same] if foreign else words
+    words = [word for word in words if word in same and not word.isdecimal()] if foreign else words
     missing = [word for word in words if not (has_word(around, word) or _spread(around, word))]
+    if foreign and least:
+        few = len(words) - len(missing) < max(_LEAST_FOREIGN * len(words), min(_FEWEST_FOREIGN, 2 - len(claim.names)))
+        return ["not in the source"] if few else []
     there = sum(map(len, words)) - sum(map(len, missing))
     other = sum(len(word) for word in missing if has_word(statement.beside, word))
     if foreign:
@@ -172,14 +185,64 @@ def uncovered(claim: ClauseClaim, statement: SourceStatement, around: str, *, le
     return ["not in the source"] if few else []
 
 
+def subject_of(claim: ClauseClaim) -> str:
+    """Return the first name or word of a clause of its own."""
+    names = () if "names" in claim.inherited else tuple(name.text for name in claim.names)
+    words = () if "words" in claim.inherited else claim.words
+    terms = [term for term in (*names, *words) if term in claim.text]
+    return min(terms, key=lambda term: (claim.text.index(term), -len(term)), default="")
+
+
+def elsewhere(claim: ClauseClaim, statement: SourceStatement, around: str) -> list[str]:
+    """Return a fault where what a clause is about is in other sentences of the item, but not in this one."""
+    subject = subject_of(claim)
+    if not subject or not same_language(claim, statement) or has_word(around, subject) or _spread(around, subject):
+        return []
+    named = [name for name in claim.names if name.text == subject]
+    if any(named_in(around, name, statement) for name in named) or subject not in statement.beside:
+        return []
+    own = any(_LEAD_IN.fullmatch(_before(statement, name)) for name in statement.names)
+    return [f"name {subject}"] if own or named else []
+
+
+def foreign_letters(claim: ClauseClaim, around: str) -> list[str]:
+    """Return the Latin words, models and rounds of a Chinese clause that its source does not have: B++轮."""
+    if not claim.chinese:
+        return []
+    blanked = list(claim.text)
+    for span in (*claim.dates, *claim.figures):
+        if claim.text[span.start : span.end]:
+            blanked[span.start : span.end] = " " * (min(span.end, len(blanked)) - span.start)
+    plain = "".join(blanked)
+    return [f"name {word}" for word in dict.fromkeys(_LETTERS.findall(plain)) if not has_word(around, word)]
+
+
 def strangers(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
-    """Return a fault where a part of a statement is about a party, and a clause about another one that is not there."""
+    """Return a fault where a part of a statement is about something, and a clause about another of its kind."""
+    return _other_thing(claim, statement, window) or _other_actor(claim, statement, window)
+
+
+def _other_thing(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
+    subject, text = subject_of(claim), statement.text[slice(*window)]
+    for name in claim.names:
+        if name.text != subject or named_in(text, name, statement):
+            continue
+        for other in statement.names:
+            leads = window[0] <= other.start < window[1] and _LEAD_IN.fullmatch(_before(statement, other))
+            alike = name.ids & other.ids or name.text in other.text or other.text in name.text
+            if leads and not alike and (other.group == name.group or (name.text + other.text).isascii()):
+                return [f"name {name.text}"]
+    return []
+
+
+def _other_actor(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
     parties = [name for name in claim.names if name.party]
     if not parties or any(named_in(statement.text[slice(*window)], name, statement) for name in parties):
         return []
     leading = [
         other
-        for other in statement.parties
+        for other in statement.names
+        if other.party and (parties[0].text.isascii() or not other.text.isascii())
         if other.start < window[1] and _LEAD_IN.fullmatch(_before(statement, other))
     ]
     own = [other for other in leading if window[0] <= other.start]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from kg.query.grounding.claims import (
     allows,
     dates_near,
     directions,
+    elsewhere,
+    foreign_letters,
     has_date,
     has_word,
     named_in,
@@ -21,6 +24,7 @@ from kg.query.grounding.claims import (
     run_of,
     strangers,
     stretch,
+    subject_of,
     turned,
     uncovered,
     words_of,
@@ -68,10 +72,11 @@ def with_figures(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
         out += least
     whole = f"{statement.context} {statement.house} {statement.subject} {statement.text}"
     out += [] if "words" in claim.inherited else uncovered(claim, statement, whole, least=0)
-    out += [f"name {name.text}" for name in claim.names if not named_in(whole, name, statement)]
+    subject = subject_of(claim)
+    names = [name for name in claim.names if name.group != "thing" or name.text == subject]
+    out += [f"name {name.text}" for name in names if not named_in(whole, name, statement)]
     out += [f"date {date.period}" for date in claim.dates if not has_date(statement, date)]
-    if claim.chinese:
-        out += [f"name {word}" for word in claim.words if word.isascii() and not has_word(whole, word)]
+    out += foreign_letters(claim, whole)
     return list(dict.fromkeys([*out, *turned(claim, statement)]))
 
 
@@ -90,6 +95,7 @@ def _misplaced(claim: ClauseClaim, statement: SourceStatement, figure: FigureSpa
         return listed
     out = [fault for check in _CHECKS for fault in check(claim, statement, figure, rivals)]
     out += strangers(claim, statement, (statement.clause_at(figure.start)[0], figure.end))
+    out += elsewhere(claim, statement, f"{statement.context} {statement.subject} {statement.text}")
     return out + (opposite(claim, _own(statement, figure)) if len(set(directions(claim.text))) == 1 else [])
 
 
@@ -208,7 +214,7 @@ def _of_rival(
     claim: ClauseClaim, statement: SourceStatement, figure: FigureSpan, rivals: Sequence[FigureSpan]
 ) -> list[str]:
     """Return a fault where the stretch of another number has all that a clause is about, and that of its own not."""
-    measured = [each for each in statement.figures if each.unit or each.factor != 1]
+    measured = [each for each in statement.figures if each.unit or each.factor != 1] or [figure]
     opening, _ = statement.clause_at(measured[0].start)
     strict = f"{statement.context} {statement.subject} {statement.text[:opening]} {_own(statement, figure)}"
     words = [word for word in claim.words if has_word(statement.text, word)] if "words" not in claim.inherited else []
@@ -236,13 +242,17 @@ def _other_item(claim: ClauseClaim, statement: SourceStatement, figure: FigureSp
     marked = statement.text.rfind("分别", 0, run[0].start) if len(run) > 1 else -1
     if marked < 0:
         return []
-    position = run.index(figure)
+    position, same = run.index(figure), claim_words().same
     if years := _listed_dates(statement, marked, len(run)):
         wanted = [date.period for date in claim.dates]
         single = [each for each in wanted if each in years]
         return [f"date {single[0]}"] if single and years[position] not in wanted else []
     items = _items_before(statement.text[: statement.text.find("分别")], len(run))
-    there = [number for number, item in enumerate(items) if _has_item(claim.until, item, number, len(items))]
+    said = " ".join((claim.text, *(each for word in claim.words if word.isascii() for each in same.get(word, ()))))
+    shared = [_shared(said, item) for item in items]
+    best = max(shared, default=0)
+    there = [number for number, item in enumerate(items) if shared[number] == len(item)]
+    there = there or [number for number, count in enumerate(shared) if count == best >= _SHORTEST_WORD]
     return [f"{items[there[0]]} of another number"] if there and position not in there else []
 
 
@@ -261,13 +271,9 @@ def _items_before(text: str, count: int) -> list[str]:
     return parts[-count:] if len(parts) >= count else []
 
 
-def _has_item(text: str, item: str, number: int, count: int) -> bool:
-    """Whether a text names an item of a list; the first may follow other words, the last be followed by some."""
-    if item in text:
-        return True
-    if number == 0:
-        return any(item[-size:] in text for size in range(_SHORTEST_WORD, len(item)))
-    return number == count - 1 and any(item[:size] in text for size in range(_SHORTEST_WORD, len(item)))
+def _shared(text: str, item: str) -> int:
+    """Return how many characters in a row of an item of a list a text has; other words may surround the item."""
+    return SequenceMatcher(None, text, item, autojunk=False).find_longest_match().size
 
 
 _CHECKS: tuple[Callable[[ClauseClaim, SourceStatement, FigureSpan, Sequence[FigureSpan]], list[str]], ...] = (

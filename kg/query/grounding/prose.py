@@ -44,6 +44,7 @@ _FAULTS = {
     "date": re.compile(r"date (?P<what>.+)"),
     "other": re.compile(r"(?P<what>.+) of another number"),
     "turned": re.compile(r"from and to"),
+    "cause": re.compile(r"cause and effect"),
     "certain": re.compile(r"stated as certain, the source says (?P<what>.+)"),
     "affirmed": re.compile(r"affirmed, the source denies it"),
     "denied": re.compile(r"denied, the source affirms it"),

@@ -31,7 +31,9 @@ _ENGLISH_DATES = (
     (re.compile(rf"\b(?:in|of|since|until|by) {_MONTH}(?: {_YEAR})?\b"), (1, 0, 0)),
 )
 _PREPOSED = re.compile(rf"\b(?:in|for|of|by|from|to|on|at) (?={_YEAR}(?:年|[hq][1-4])|\d{{1,2}}-?\d{{0,2}}月)")
-_PERIOD_LETTER = re.compile(r"(?<=\d)(?:[hq][1-4]|e)(?![a-z\d])|(?<![\da-z])[1-4][hq](?=\d\d)|\b[hq][1-4]\b|\bfy(?=\d)")
+_PERIOD_LETTER = re.compile(
+    r"(?<=[\d年])(?:[hq][1-4]|e)(?![a-z\d])|(?<![\da-z])[1-4][hq](?=\d\d)|\b[hq][1-4]\b|\bfy(?=\d)"
+)
 _LONE_YEAR = re.compile(
     r"(?<![\d.A-Za-z/-])((?:19|20)\d\d)(?!\.\d)(?![\d年%A-Za-z/亿万千元吨家倍个-]|\s*[-–~至]\s*\d|[前首第一二三四上下])"
 )
@@ -73,9 +75,9 @@ class FigureSpan:
 
         A bare number, as in a table, takes its unit from `around`, the text that it is in.
         """
-        if self.unit and other.unit and self.unit != other.unit:
+        if self.unit and other.unit and self.unit not in (other.unit, other.unit.partition("/")[0]):
             return False
-        if not other.unit and other.factor == 1 and self.factor != 1:
+        if not other.unit and other.factor == 1 and self.factor != 1 and self.value != other.value:
             factors = {claim_words().units[unit][1] * scale for unit, scale in _headed(around)}
             return self.factor in factors and abs(self.value / self.factor - other.value) < self.precision / self.factor
         digits = len(f"{self.value / self.precision:.0f}") if self.precision else 0
@@ -168,6 +170,8 @@ def dates_agree(claimed: DateSpan, source: DateSpan, *, figure: bool) -> bool:
     """
     one, other = claimed.period, source.period
     if (one.start, one.end) == (other.start, other.end) or one in source.years:
+        return True
+    if one.start == one.end == other.end:  # at the end of 2024Q4
         return True
     if (claimed.bare or source.bare) and _season(one) == _season(other) is not None:
         return True

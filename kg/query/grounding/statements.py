@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import daachorse
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _NAMING = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON, Kind.PRODUCT, Kind.REGION, Kind.INDUSTRY})
 _PARTIES = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
+_COMMON = "vrdapcmtuq"  # first letters of tags of verbs, function words, numbers
 _SHORTEST_NAME, _WHOLE = 2, 3  # a Chinese name of three characters is found inside words too
 NO_DAY = date(2000, 1, 1)  # of an item without a citation
 _MOST_STATEMENTS, _LONGEST = 200, 4000
@@ -33,18 +34,26 @@ _PARAGRAPH = re.compile(r"[\n¶]+")
 ABOVE = " ▸ "
 _COLUMNS = 2
 _RULE = re.compile(r"[-: ]*")
+_HEADER = re.compile(r"[\s\-•*#>\d.、()（）]{0,8}[^，。；：,;:|]{2,20}[：:]?")
 _LABEL = re.compile(r"^[\s\-•*#>\d.、]{0,8}([^:,;。，；：|]{1,24})[:：]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FoundName:
-    """A name at `[start, end)`; a `party` is somebody who acts, other names are things, regions and industries."""
+    """A name at `[start, end)`; a `party` is somebody who acts, other names are places or things and industries."""
 
     start: int
     end: int
     text: str
     ids: frozenset[str]
     party: bool
+
+    @cached_property
+    def group(self) -> str:
+        """What may stand in its place: another party, place or thing."""
+        if self.party:
+            return "party"
+        return "place" if any(kind_of(each) == Kind.REGION for each in self.ids) else "thing"
 
 
 class KnownNames:
@@ -74,9 +83,18 @@ class KnownNames:
             name = text[start:end]
             ids = self._ids[name]
             party = any(kind_of(each) in _PARTIES for each in ids)
+            if not party and _is_common(name):
+                continue
             if {start, end} <= borders or (party and len(name) >= _WHOLE and not name.isascii()):
                 found.append(FoundName(start, end, name, ids, party))
         return tuple(found)
+
+
+@cache
+def _is_common(name: str) -> bool:
+    """Whether a name is an ordinary verb or function word: 进口, 制造, 其他."""
+    ((_, tag), *more) = rjieba.tag(name)
+    return not more and tag[0] in _COMMON
 
 
 def _borders(text: str) -> set[int]:
@@ -179,7 +197,10 @@ def _of_item(item: ContextItem, names: KnownNames) -> Iterator[SourceStatement]:
 
 def _sentences(text: str, above: SourceStatement) -> Iterator[SourceStatement]:
     """Yield the statements of a text, each with what the ones before it in its paragraph are about."""
+    title = above.context
     for paragraph in _paragraphs(without_instructions(text[:_LONGEST])):
+        if _HEADER.fullmatch(paragraph.strip()):
+            above = replace(above, context=f"{title} {folded(paragraph)}")
         label = _LABEL.match(folded(paragraph))
         named = [label[1]] if label else []
         carried: dict[str, str] = {}

@@ -6,10 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from kg.model import Polarity
+from kg.query.ask.answer_model import AnswerModel, SentenceInContext
 from kg.query.grounding.claims import (
     allows,
     denies,
     directions,
+    elsewhere,
+    foreign_letters,
     has_date,
     has_word,
     named_in,
@@ -17,6 +20,7 @@ from kg.query.grounding.claims import (
     same_language,
     strangers,
     stretch,
+    subject_of,
     turned,
     uncovered,
 )
@@ -32,12 +36,18 @@ if TYPE_CHECKING:
     from kg.query.grounding.statements import SourceStatement
 
 _OPENING = re.compile(r"(?:[\d.\s,，“]|近日|日前|其中|此前|同时)*")
+_SHORT_NAME = 3  # a name of a thing up to this length may be another word for it
+_ABSENT = "not in the source"
+_READ, _SAME_MEANING = 8, 0.13  # statements that the answer model reads, and what it must give one
 _REACH = 4  # adjoining clauses that one clause may sum up
-_HEDGED = frozenset(("planned", "forecast", "likely", "conditional", "rumoured"))
+_HEDGED = frozenset(("planned", "forecast", "likely", "conditional", "rumoured", "refuted"))
+_TO_COME = re.compile(r"将(?!近)|拟|有望|预计|看好|构想|计划|力争|目标(?!价)")
+_DENIES = re.compile(r"否认|澄清")
+_REALISED = re.compile(r"已(?!披露|进入)|[成完]了|建成|投产|\b(?:has|have|already|completed)\b")
 _HELD = {
     "rumoured": frozenset(("rumoured", "refuted")),
     "refuted": frozenset(("rumoured", "refuted")),
-    "conditional": frozenset(("conditional",)),
+    "conditional": frozenset(("conditional", "refuted")),
     "planned": _HEDGED,
     "forecast": _HEDGED,
     "likely": _HEDGED,
@@ -50,13 +60,48 @@ def best_support(
 ) -> tuple[list[str], tuple[str, SourceStatement] | None]:
     """Return the least faults that a cited statement leaves, and the statement, if there are none, with its item."""
     best: list[str] | None = None
+    reworded: list[tuple[str, SourceStatement]] = []
     for cite, statement in sorted(cited, key=lambda each: -_share(claim, each[1].text)):
         found = _faults(claim, sentence, statement)
         if not found:
             return [], (cite, statement)
         if best is None or len(found) < len(best):
             best = found
+        reworded += [(cite, statement)] if found == [_ABSENT] and same_language(claim, statement) else []
+    if source := _by_meaning(claim, reworded[:_READ]):
+        return [], source
     return best or ["nothing that can be cited"], None
+
+
+def _by_meaning(
+    claim: ClauseClaim, statements: Sequence[tuple[str, SourceStatement]]
+) -> tuple[str, SourceStatement] | None:
+    """Return the statement that says a clause in other words, by the answer model, if there is one."""
+    statements = [(cite, each) for cite, each in statements if not _of_another(claim, each)]
+    if not statements or not claim.chinese:
+        return None
+    named = "".join(name.text for name in claim.names) if "names" in claim.inherited else ""
+    readings = [SentenceInContext(each.quote, (each.context,), each.subject) for _, each in statements]
+    scores = AnswerModel.shipped().probabilities(named + claim.text, readings)
+    best = max(range(len(scores)), key=scores.__getitem__)
+    return statements[best] if scores[best] >= _SAME_MEANING else None
+
+
+def _of_another(claim: ClauseClaim, statement: SourceStatement) -> bool:
+    """Whether the clause of a statement that is nearest to a claim is about something else, or numbers of it are."""
+    own = {claim.text[at : at + 2] for at in range(len(claim.text) - 1)}
+    own -= {name.text[at : at + 2] for name in claim.names for at in range(len(name.text) - 1)}
+    nearest = max(statement.clauses, key=lambda span: sum(pair in statement.text[slice(*span)] for pair in own))
+    if strangers(claim, statement, nearest):
+        return True
+    whole, subject = f"{statement.context} {statement.text}", subject_of(claim)
+    if any(name.text == subject and not named_in(whole, name, statement) for name in claim.names) and any(
+        name.party for name in statement.names
+    ):
+        return True
+    around = f"{statement.context} {statement.subject} {statement.text}"
+    words = [word for word in claim.words if not has_word(around, word)]
+    return bool(claim.figures) and any(has_word(statement.beside, word) for word in words)
 
 
 def _faults(claim: ClauseClaim, sentence: str, statement: SourceStatement) -> list[str]:
@@ -121,20 +166,35 @@ def _in_window(claim: ClauseClaim, statement: SourceStatement, window: tuple[int
     around = f"{statement.context} {owned}"
     parties = f"{owned} {statement.house}" if statement.owner else f"{around} {statement.house}"
     wanted = [name for name in claim.names if name.party or "names" not in claim.inherited]
-    out = [f"name {n.text}" for n in wanted if not named_in(parties if n.party else around, n, statement)]
+    out = []
+    for name in wanted:
+        if not named_in(parties if name.party else around, name, statement):
+            known = name.group != "thing" or len(name.text) > _SHORT_NAME or has_word(statement.beside, name.text)
+            out.append(f"name {name.text}" if known else "not in the source")
+    out += foreign_letters(claim, around)
     out += [
         f"number {claim.text[each.start : each.end]}" for each in claim.figures if not _bare_in(around, claim, each)
     ]
     if claim.words and not any(has_word(text, word) for word in claim.words) and same_language(claim, statement):
         out.append("not in the source")
-    return [*out, *uncovered(claim, statement, around), *strangers(claim, statement, window)]
+    out += elsewhere(claim, statement, around)
+    return [*out, *uncovered(claim, statement, around), *strangers(claim, statement, _core(claim, statement, window))]
+
+
+def _core(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> tuple[int, int]:
+    """Return the only clause of a window that has words of a clause, else the window."""
+    spans = [span for span in statement.clauses if window[0] <= span[0] and span[1] <= window[1]]
+    within = [span for span in spans if any(has_word(statement.text[slice(*span)], word) for word in claim.words)]
+    return within[0] if len(within) == 1 else window
 
 
 def _dated(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
     """Return the dates of a clause that its source does not have; those of the same clauses go first."""
     inside = [each for each in statement.dates if window[0] <= each.start < window[1]]
-    if inside and "dates" not in claim.inherited:
-        return [f"date {date.period}" for date in claim.dates if not allows(inside, date, figure=False)]
+    before = [each for each in statement.dates if each.start < window[0] and not each.base]
+    governing = inside or before[-1:]
+    if governing and "dates" not in claim.inherited:
+        return [f"date {date.period}" for date in claim.dates if not allows(governing, date, figure=False)]
     return [f"date {date.period}" for date in claim.dates if not has_date(statement, date)]
 
 
@@ -178,10 +238,13 @@ def _held(claim: ClauseClaim, sentence: str, statement: SourceStatement, place: 
     patterns = claim_words().certainty
     said = {name for name, pattern in patterns.items() if pattern.search(claim.until)}
     said |= {name for name in ("rumoured", "refuted") if patterns[name].search(sentence)}
+    said |= {"refuted"} if _DENIES.search(claim.until) else set()
     both_deny = denies(claim.text) and denies(statement.text[place[0] : place[1]])
     found = _certainty(statement, place)
     if claim.figures and any(date.period.start and date.period.start > statement.day > NO_DAY for date in claim.dates):
         found.add("forecast")  # a number of a time to come
+    if _REALISED.search(claim.text) and _TO_COME.search(statement.text) and not _REALISED.search(statement.text):
+        found.add("planned")
     held = [name for name in sorted(found) if not (both_deny and name == "planned") and not said & _HELD[name]]
     out = [f"stated as certain, the source says {name}" for name in held]
     begin, _ = statement.clause_at(place[0])

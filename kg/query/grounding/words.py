@@ -44,6 +44,7 @@ class ClaimWords:
     units: Mapping[str, tuple[str, float]]
     per: Mapping[str, str]
     same: Mapping[str, tuple[str, ...]]
+    english: re.Pattern[str]
     passed: re.Pattern[str]
     basis: tuple[frozenset[str], ...]
     measures: tuple[tuple[str, ...], ...]
@@ -75,6 +76,7 @@ def claim_words() -> ClaimWords:
         units={word: (family, worth) for family, words in read["units"].items() for word, worth in words.items()},
         per=read["per"],
         same=same,
+        english=_english(same),
         basis=tuple(frozenset(words) for words in read["basis"]),
         measures=tuple(same.get(word, (word,)) for word in read["measures"]),
         passed=re.compile(_any(read["passed"].split())),
@@ -90,6 +92,12 @@ def _number(read: Mapping[str, Any]) -> re.Pattern[str]:
         rf"(?P<scale> ?(?:{_any(read['scales'])}))?"
         rf"(?P<unit> ?(?:{_any(units)}))?(?:(?<=\S)(?:/| per | a )(?P<per>{_any(read['per'])}))?"
     )
+
+
+def _english(same: Iterable[str]) -> re.Pattern[str]:
+    """Return the English words and phrases that have a Chinese equal, the longest first, in either number."""
+    spelled = sorted((word for word in same if word.isascii() and not word.isdecimal()), key=lambda w: (-len(w), w))
+    return re.compile(rf"(?<![a-z])(?P<word>{'|'.join(map(re.escape, spelled))})(?:e?s|ed|ing)?(?![a-z])")
 
 
 def _any(words: Iterable[str]) -> str:

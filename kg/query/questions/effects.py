@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kg.query.pictures import Picture
     from kg.query.session import QuerySession
 
-_AFFECTED = 20
 _DRAWN_HOPS = 3  # of a picture, each way
 
 
@@ -62,7 +61,7 @@ def _party_lines(session: QuerySession, parties: Sequence[Party]) -> Iterator[st
     """Yield who gains, then who pays: stated before inferred, each with the reason and a sentence."""
     lang = session.lang
     for sign, name in ((1, "gains"), (-1, "loses")):
-        some = [party for party in parties if party.sign == sign][:_AFFECTED]
+        some = [party for party in parties if party.sign == sign]
         if some:
             yield head(session, word(f"exposure.{name}", lang))
         for party in some:

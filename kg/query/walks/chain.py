@@ -29,9 +29,14 @@ _STAGE_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY})
 _TOPIC_KINDS = _STAGE_KINDS | {Kind.THEME}
 _BREADTH = 14  # strongest links followed from one node
 _COMPANIES = 8  # companies shown on one stage
+_OF_TOPIC = 30  # companies shown on the topic itself
+_MOST_MAKERS = 60  # strongest makers looked at, of one entity
 _DEEPEST = 4
+_GENERAL = 6  # what goes into more things, or is made of more, is no link of one chain
 _MEMBERSHIP = 0.8  # weight of 「甲产业链包括乙」 beside 「甲产业链的上游为乙」, which says more
 _INPUTS = re.compile(r"(?:设备|材料|辅材|化学品|耗材|零部件)$")  # trades and things that others make things with
+_SEVERAL = re.compile(r"[&＆+/、]|公司$")  # a name of several things, or of those who make them
+_SHORTEST = 2  # characters of a topic that others are named after
 _UNPLACED = 2  # after the sides -1, 0 and 1
 _SIDES = (-1, 0, 1, _UNPLACED)
 
@@ -78,7 +83,7 @@ def _stages(session: QuerySession, start: list[int], depth: int) -> tuple[dict[i
     up, above = _walk(session, set(start) if flows_in else core, "in", depth, core)
     down, below = _walk(session, core - inner.keys() | set(start), "out", depth, core | set(up))
     layers = {**{index: -level for index, level in up.items()}, **down, **dict.fromkeys(core, 0)}
-    counted = _counted(session, start, set(layers))
+    counted = [*_counted(session, start, set(layers)), *_named_after(session, start, set(layers))]
     between = [
         step for step in _expand(session, sorted({*core, *counted}), _FLOW, "in") if _is_stage(session, step.source)
     ]
@@ -128,12 +133,14 @@ def _walk(
 ) -> tuple[dict[int, int], list[Step]]:
     """Return how many flows away from the start each stage is that is not known yet, and the flows.
 
-    What may mean several things (铜箔) ends a chain, and so does a trade that the goods go into: 铝 → 光伏 → 逆变器.
+    What may mean several things (铜箔) ends a chain, a trade that the goods go into (铝 → 光伏 → 逆变器), and what goes
+    into, or is made of, many things unless it is a kind of the topic: what 固态电池 is made of is no part of 储能.
     """
     head = session.topics.head
     levels: dict[int, int] = {}
     steps: list[Step] = []
     frontier = sorted(start)
+    own = [session.name(session.id_of(row)) for row in frontier]
     for level in range(1, depth + 1):
         ends = [
             (step, head(step.source if direction == "in" else step.target))
@@ -144,13 +151,17 @@ def _walk(
         steps += [step for step, _ in found]
         fresh = sorted({end for _, end in found} - set(levels) - set(known))
         levels |= dict.fromkeys(fresh, level)
-        frontier = [row for row in fresh if _leads_on(session, row, direction)]
+        frontier = [row for row in fresh if _leads_on(session, row, direction, own)]
     return levels, steps
 
 
-def _leads_on(session: QuerySession, row: int, direction: Direction) -> bool:
-    is_trade = direction == "out" and session.graph.kinds[row] == Kind.INDUSTRY
-    return not is_trade and not is_undecided(session.name(session.id_of(row)))
+def _leads_on(session: QuerySession, row: int, direction: Direction, own: Sequence[str]) -> bool:
+    name = session.name(session.id_of(row))
+    if is_undecided(name) or (direction == "out" and session.graph.kinds[row] == Kind.INDUSTRY):
+        return False
+    back: Direction = "out" if direction == "in" else "in"
+    others = {(step.source, step.target) for step in _expand(session, [row], _FLOW, back)}
+    return len(others) <= _GENERAL or any(name.endswith(each) for each in own)
 
 
 def _contradicted(session: QuerySession, steps: list[Step]) -> list[Step]:
@@ -181,6 +192,26 @@ def _counted(session: QuerySession, start: list[int], known: set[int]) -> list[i
     busy = {head(step.target) for step in _makes(session, products, (*_MAKERS, *_FLOW))}
     busy |= {head(step.source) for step in _expand(session, products, _FLOW, "out")}
     return sorted(busy & set(products), key=lambda index: (-session.graph.degree(index), index))[:_BREADTH]
+
+
+def _named_after(session: QuerySession, start: Sequence[int], known: set[int]) -> list[int]:
+    """Return the kinds of a topic and what is made for it, by their names: 海上风电 and 风电零部件, made by several."""
+    head = session.topics.head
+    stems = {name for row in start if len(name := session.name(session.id_of(row))) >= _SHORTEST}
+    found = {
+        head(row)
+        for stem in sorted(stems)
+        if not is_undecided(stem)
+        for name, each in session.view.names(stem)
+        if name != stem and (name.startswith(stem) or name.endswith(stem)) and not _SEVERAL.search(name)
+        if (row := session.index(each)) is not None and _is_stage(session, row)
+    } - known
+    makers: dict[int, set[int]] = defaultdict(set)
+    for step in session.expand(session.topics.rows(found), _MAKERS, "in", limit=_COMPANIES):
+        if session.graph.kinds[step.source] == Kind.COMPANY:
+            makers[head(step.target)].add(step.source)
+    made = [row for row in found if len(makers[row]) > 1]
+    return sorted(made, key=lambda row: (-session.graph.degree(row), row))[:_BREADTH]
 
 
 def _trades(session: QuerySession, start: Sequence[int]) -> list[int]:
@@ -234,7 +265,7 @@ def _is_stage(session: QuerySession, index: int) -> bool:
 def _companies(session: QuerySession, layers: dict[int, int]) -> dict[int, list[Step]]:
     """Return the strongest makers of each stage, weak ones included."""
     makers: dict[int, list[Step]] = defaultdict(list)
-    for step in session.expand(session.topics.rows(layers), _MAKERS, "in", limit=_COMPANIES * 3, weak=True):
+    for step in session.expand(session.topics.rows(layers), _MAKERS, "in", limit=_MOST_MAKERS, weak=True):
         if session.graph.kinds[step.source] == Kind.COMPANY and not _is_a_thing(session, step.source):
             makers[session.topics.head(step.target)].append(step)
     return makers
@@ -266,7 +297,7 @@ def _answer(
     row = session.index(topic.id)
     own = None if row is None else session.topics.head(row)
     kept = [index for index in layers if strength[index] or makers[index]]
-    shown = {index: _ranked(makers[index])[:_COMPANIES] for index in kept}
+    shown = {index: _shown(makers[index], most=_COMPANIES if layers[index] else _OF_TOPIC) for index in kept}
     session.meet({*kept, *(company for ranked in shown.values() for company, _, _ in ranked)})
     if own in layers and own not in kept:
         kept.append(own)
@@ -292,6 +323,12 @@ def _answer(
 
 def _side(layer: int) -> int:
     return (layer > 0) - (layer < 0)
+
+
+def _shown(steps: list[Step], *, most: int) -> list[tuple[int, float, list[Step]]]:
+    """Return up to `most` makers, the surest first; weak ones fill what is left of the usual number."""
+    ranked = _ranked(steps)
+    return [row for at, row in enumerate(ranked[:most]) if at < _COMPANIES or not all(step.weak for step in row[2])]
 
 
 def _ranked(steps: list[Step]) -> list[tuple[int, float, list[Step]]]:

@@ -3,7 +3,8 @@
 What a sentence states comes first. What it states of the opposite move is turned round, marked as such, and serves only
 where nothing is stated of this one. Then roles, as facts of the chain state them: makers and holders of X gain with its
 price and demand and lose with a supply that is not theirs, buyers pay, what can replace X gains with its price. A
-burden (成本, 费用, 减值) turns the sign. Last, one stated effect is followed to the makers of what it reaches.
+burden (成本, 费用, 减值) turns the sign. Then one stated effect is followed to the makers of what it reaches. Last
+stands whom only weak facts name, marked; where a role agrees they are sure, where it disagrees neither is shown.
 Each party is shown once, with the basis and the reason; where views differ the latest leads, the others are kept.
 """
 
@@ -18,9 +19,10 @@ from typing import TYPE_CHECKING, Final
 from kg.messages.words import word
 from kg.model import Kind, Modality, Polarity
 from kg.query.answers import Party
+from kg.query.resolve import degree_of, spellings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kg.model import Entity, Fact
     from kg.query.session import QuerySession
@@ -34,9 +36,10 @@ _CITED = 2
 _EACH = 60  # facts of one role that are looked through
 _BURDENS = (
     *("成本", "费用", "费用率", "库存", "亏损", "不良率", "不良贷款率", "负债率", "折旧", "减值", "减值损失"),
-    *("利差损", "支出", "负担", "汇兑损失", "压力"),
+    *("利差损", "跌价", "支出", "负担", "汇兑损失", "压力"),
 )
 _GAINS = (
+    *("盈利空间", "利润空间", "毛利空间", "盈利水平", "毛利水平", "经济效益"),
     *("需求", "销量", "收入", "毛利率", "净利率", "利润", "盈利", "盈利能力", "毛利", "价格", "景气度", "市占率"),
     *("估值", "渗透率", "订单", "出货量", "装机量", "净息差", "销售额", "市场规模", "业绩", "价值量", "加工费", "roe"),
     *(
@@ -55,6 +58,10 @@ _GAINS = (
         "排产",
     ),
 )
+_MEASURED = re.compile(f"(?:{'|'.join(sorted({*_BURDENS, *_GAINS}, key=lambda name: (-len(name), name)))})$")
+_WHOSE = re.compile("^(?:中国|国内|我国|全球|上市|头部|龙头|相关|上游|中游|下游|部分|主要)+")
+_FIRMS = re.compile("(?:企业|公司|厂商|板块|行业|股)$")
+_KNOWN = 3  # facts of a trade that a measure may be of
 # A list of shares that rose and fell, or that funds hold, says who is counted to a trade, not who makes its goods.
 _MOVERS = re.compile(r"[涨跌]幅|[增减超低]配|重仓|持仓|[（(][+＋-]?\s?\d+(?:\.\d+)?\s?%|(?:上涨|下跌)\s?[+-]?\d")
 _PRICES = ("价格", "均价", "报价")
@@ -94,47 +101,67 @@ class _View:
     fact: Fact
 
 
-def parties_of(session: QuerySession, factor: Mapping[Entity, str], direction: int) -> list[Party]:
-    """Return who gains and who pays when a factor moves in `direction`, stated before inferred, each party once.
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """How an entity stands for a factor: it moves by `move`, +1 or −1, and only facts that name the `scope` count."""
 
-    Args:
-        session: on the view that answers.
-        factor: the entities that the factor's name means, narrower and wider kinds included, each with a scope: its
-            facts count only where their sentence or title names the scope.
-        direction: +1 where the factor rises or happens, −1 where it falls or is called off.
-    """
-    facts = _effects(session, {entity.id: scope for entity, scope in factor.items()})
+    move: int
+    scope: str = ""
+
+
+def parties_of(session: QuerySession, factor: Mapping[Entity, Sense]) -> list[Party]:
+    """Return who gains and who pays when the entities that a factor's name means move, stated before inferred."""
+    senses = {entity.id: sense for entity, sense in factor.items()}
     about = {end for entity in factor for end in (entity.about, entity.id) if end}
     own = {member for end in about for member in session.topics.ids(end)}
-    views = [view for fact in facts for view in _views(session, fact, direction) if view.party not in own]
-    found: dict[str, Party] = {}
-    for party, each in _by_party(views).items():
-        entity = session.known(party)
-        if entity and entity.kind in PARTIES:
-            found[party] = _stated(session, entity, each)
-    for role_party in (*_by_role(session, factor, direction, found), *_onward(session, facts, direction, found)):
+    facts, weak = _effects(session, senses), _effects(session, senses, weak=True)
+    found = {party.entity.id: party for party in _parties(session, facts, senses, own)}
+    for role_party in (*_by_role(session, factor, found), *_onward(session, facts, senses, found)):
         found.setdefault(role_party.entity.id, role_party)
+    for party in _parties(session, weak, senses, own):
+        known = found.get(party.entity.id)
+        if party.basis != "stated" or (known and known.basis != "inferred"):
+            continue
+        if known and known.sign != party.sign:
+            del found[party.entity.id]
+        else:
+            found[party.entity.id] = replace(party, weak=known is None)
     return sorted(found.values(), key=_order)
 
 
-def _order(party: Party) -> tuple[int, bool, int, float, str]:
+def _parties(
+    session: QuerySession, facts: Iterable[Fact], senses: Mapping[str, Sense], own: Collection[str]
+) -> Iterator[Party]:
+    views = [
+        view for fact in facts for view in _views(session, fact, senses[fact.subject].move) if view.party not in own
+    ]
+    for party, each in _by_party(views).items():
+        entity = session.known(party)
+        if entity and entity.kind in PARTIES:
+            yield _stated(session, entity, each)
+
+
+def _order(party: Party) -> tuple[bool, int, bool, int, float, str]:
     basis = ("stated", "mirrored", "inferred").index(party.basis)
     support = sum(fact.witnesses * fact.confidence for fact in party.facts)
-    return basis, party.entity.kind != Kind.COMPANY, -party.sign, -support, party.entity.id
+    return party.weak, basis, party.entity.kind != Kind.COMPANY, -party.sign, -support, party.entity.id
 
 
 # ── stated ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _effects(session: QuerySession, factor: Mapping[str, str]) -> list[Fact]:
-    """Return the sure facts of what a factor moves that state both directions, within its scope."""
+def _effects(session: QuerySession, factor: Mapping[str, Sense], *, weak: bool = False) -> list[Fact]:
+    """Return the sure facts, or the `weak` ones alone, of what a factor moves that state both directions."""
     causal = session.words.of_family("causal")
     found = [
         fact for each in sorted(factor) for name in causal for fact in session.view.facts(subject=each, relation=name)
     ]
     live = [fact for fact in found if not fact.superseded_by and fact.polarity is Polarity.POSITIVE and fact.sign]
-    sure = [fact for fact in session.confident(live) if fact.modality not in _UNSURE]
-    return [fact for fact in sure if _in_scope(session, fact, factor[fact.subject])]
+    sure = session.confident(live)
+    if weak:
+        sure = [fact for fact in session.confident(live, weak=True) if fact not in sure]
+    said = [fact for fact in sure if fact.modality not in _UNSURE]
+    return [fact for fact in said if _in_scope(session, fact, factor[fact.subject].scope)]
 
 
 def _in_scope(session: QuerySession, fact: Fact, scope: str) -> bool:
@@ -156,8 +183,23 @@ def _views(session: QuerySession, fact: Fact, direction: int) -> Iterator[_View]
         yield _View(target.id, sign, direct, fact)
     elif _passed_on(session, fact, target):
         return
-    elif target.kind == Kind.INDICATOR and target.about and (value := indicator_polarity(target.id)):
-        yield _View(target.about, sign * value, direct, fact)
+    elif target.kind == Kind.INDICATOR and (value := indicator_polarity(target.id)):
+        owner = target.about or _owner(session, target.name)
+        if owner:
+            yield _View(owner, sign * value, direct, fact)
+
+
+def _owner(session: QuerySession, name: str) -> str:
+    """Return the trade or listed company that a measure without an owner speaks of: 头部房企融资成本 is of 房地产."""
+    measured = _MEASURED.sub("", name)
+    plain = _WHOSE.sub("", measured)
+    firms = _FIRMS.search(plain) is not None
+    for spelling in (spelled for each in (plain, _FIRMS.sub("", plain)) for spelled in spellings(each)):
+        for each in session.view.named(spelling):
+            trade = each.kind == Kind.INDUSTRY or bool(each.codes) or (firms and each.kind == Kind.PRODUCT)
+            if trade and measured != name and degree_of(session, each) >= _KNOWN:
+                return each.id
+    return ""
 
 
 def _passed_on(session: QuerySession, fact: Fact, target: Entity) -> bool:
@@ -207,17 +249,15 @@ class _Role:
     fact: Fact
 
 
-def _by_role(
-    session: QuerySession, factor: Iterable[Entity], direction: int, known: Mapping[str, Party]
-) -> Iterator[Party]:
+def _by_role(session: QuerySession, factor: Mapping[Entity, Sense], known: Mapping[str, Party]) -> Iterator[Party]:
     """Yield the makers, holders, buyers and substitutes of what the factor is a measure of."""
-    for entity in factor:
+    for entity, sense in factor.items():
         measure = "价格" if entity.kind in _THINGS else _measure(session, entity)
         thing = entity if entity.kind in _THINGS else session.known(entity.about) if measure else None
         if thing is None or thing.kind not in _THINGS:
             continue
         signs = _MEASURES[measure]
-        yield from _of_roles(session, thing, {role: sign * direction for role, sign in signs.items()}, known)
+        yield from _of_roles(session, thing, {role: sign * sense.move for role, sign in signs.items()}, known)
 
 
 def _measure(session: QuerySession, entity: Entity) -> str:
@@ -295,7 +335,7 @@ def _firm(session: QuerySession, facts: Iterable[Fact]) -> list[Fact]:
 
 
 def _onward(
-    session: QuerySession, facts: Sequence[Fact], direction: int, known: Mapping[str, Party]
+    session: QuerySession, facts: Sequence[Fact], senses: Mapping[str, Sense], known: Mapping[str, Party]
 ) -> Iterator[Party]:
     """Yield whom a stated effect reaches: makers of what moves, gains or pays, and those a sentence says it touches.
 
@@ -305,6 +345,7 @@ def _onward(
     found: dict[str, list[Party]] = defaultdict(list)
     near = {item.document for fact in facts for item in fact.evidence}
     for fact in facts:
+        direction = senses[fact.subject].move
         for thing, sign, via in _reached(session, fact, direction):
             signs = {role: value * sign for role, value in _MEASURES[via].items() if role in {"maker", "holder"}}
             why = word("exposure.through", session.lang, cause=session.name(fact.object))
@@ -327,7 +368,7 @@ def _stated_on(session: QuerySession, fact: Fact, direction: int, why: str) -> I
     effect = _SIGN.get(fact.qualifier("effect_direction"), 0)
     if cause != direction or not effect:
         return
-    views = [view for each in _effects(session, {target.id: ""}) for view in _views(session, each, effect)]
+    views = [view for each in _effects(session, {target.id: Sense(effect)}) for view in _views(session, each, effect)]
     for party, each in _by_party([view for view in views if view.direct]).items():
         entity = session.known(party)
         if entity and entity.kind == Kind.COMPANY:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from kg.errors import UnknownName
 from kg.model import Kind, Modality
 from kg.query.answers import Exposure, ImpactAnswer, Node, Path
-from kg.query.resolve import factor, near_names, same_factor
+from kg.query.resolve import factor, moved_alike, near_names, same_factor
 from kg.query.session import QuerySession, Step, spoken, subgraph
-from kg.query.walks.exposure import indicator_polarity, parties_of
+from kg.query.walks.exposure import Sense, indicator_polarity, parties_of
 from kg.query.wording import said_of
 from kg.relations import vocabulary
 
@@ -74,6 +76,7 @@ _BEAM = 60  # walks kept after each hop
 _BREADTH = 12  # strongest causal edges followed from one node
 _HOPS = 4
 _NARROWER = 20
+_OTHER = re.compile("[毛净]利率$")  # what only ends like its kind
 _MOVES_WITH = "价格"  # a product without links of its own speaks through its price: 猪周期拐点 is a turn of 生猪价格
 _PATHS = 40
 _SCOPE = 2  # characters of a scope: 半导体 of 半导体出口管制
@@ -126,7 +129,10 @@ def _answer(view: View | QuerySession, name: str, direction: int, hops: int, *, 
     named, start = _start(session, meant.entities, forward=forward)
     # what is known of a wider event only within a scope leads no further
     begin = [] if meant.scope else start
-    alike = _factor(session, named, meant.scope)
+    alike = _factor(session, named, meant.scope, direction)
+    if not meant.scope:
+        moved = {each: direction * sign * meant.sign for each, sign in moved_alike(session, name.strip()).items()}
+        alike = {each: Sense(move) for each, move in moved.items()} | alike
     own_names = {*named, *(row for entity in alike if (row := session.index(entity.id)) is not None)}
     walks = _walk(session, begin, direction, min(max(hops, 1), _HOPS), named=own_names, forward=forward)
     made = session.links({step for walk in walks for step in walk.steps})
@@ -135,23 +141,24 @@ def _answer(view: View | QuerySession, name: str, direction: int, hops: int, *, 
     sound = [(walk, path) for walk, path in walked if _holds(path, walk, direction, forward=forward)]
     paths = tuple(_distinct(path for _, path in sound))[:_PATHS]
     used = {id(link): link for path in paths for link in path.links}
-    parties = _of_both_signs(parties_of(session, alike, direction)) if forward else []
+    parties = _of_both_signs(parties_of(session, alike)) if forward else []
     nodes = _nodes(session, start, [walk for walk, _ in sound], forward=forward)
     drawn = [*used.values(), *_party_links(session, parties)]
-    nodes += _beside(session, nodes, parties, drawn, {entity.id: direction for entity in alike})
+    nodes += _beside(session, nodes, parties, drawn, {entity.id: sense.move for entity, sense in alike.items()})
     tied = {end for link in drawn for end in (link.source, link.target)}
     graph = subgraph([node for node in nodes if node.entity.id in tied], drawn)
     own = session.index(topic.id)
     near = exposures(session, [*start, *([] if own is None else [own])]) if forward else ()
-    affected = [Node(party.entity, 0, 1.0, party.sign) for party in parties if party.entity.kind in _LISTED]
+    listed = (party for party in parties if party.entity.kind in _LISTED)
+    affected = [Node(party.entity, 0, 1.0, party.sign, weak=party.weak) for party in listed]
     counter = tuple(_counter(session, used.values()))
     return ImpactAnswer(topic, direction, forward, paths, tuple(affected), counter, graph, near, tuple(parties))
 
 
 def _of_both_signs(parties: Sequence[Party]) -> list[Party]:
-    """Return the first parties of each sign, in their order: many makers hide no buyer."""
-    kept = {id(party) for sign in (1, -1) for party in [each for each in parties if each.sign == sign][:_AFFECTED]}
-    return [party for party in parties if id(party) in kept]
+    """Return the first parties of each sign, in their order, and whom sentences name: many makers hide no buyer."""
+    first = {id(party) for sign in (1, -1) for party in [each for each in parties if each.sign == sign][:_AFFECTED]}
+    return [party for party in parties if id(party) in first or party.basis != "inferred"]
 
 
 def _holds(path: Path, walk: _Walk, direction: int, *, forward: bool) -> bool:
@@ -173,24 +180,25 @@ def _turns(fact: Fact) -> bool:
     return fact.modality is Modality.ASSERTED and moves <= {"up", "down"}
 
 
-def _factor(session: QuerySession, named: Sequence[int], scope: str) -> dict[Entity, str]:
+def _factor(session: QuerySession, named: Sequence[int], scope: str, move: int) -> dict[Entity, Sense]:
     """Return the entities that a factor's name means, each with the scope in which it does, "" for any.
 
     A thing stands for its price, 碳酸锂价格 and 锂价格 are one, 半导体出口管制 for what is said of
     出口管制 where 半导体 is spoken of.
     """
-    found = {session.entity(index): scope for index in named}
+    anywhere, here = Sense(move), Sense(move, scope)
+    found = {session.entity(index): here for index in named}
     for entity in list(found):
         names = sorted(same_factor(entity.name)) + list(_named_alike(session, entity))
         if entity.kind in {Kind.PRODUCT, Kind.INDUSTRY}:
-            found |= {member: scope for each in session.topics.ids(entity.id) if (member := session.known(each))}
-        found |= {each: "" for name in names for each in session.view.named(name) if each.kind == Kind.INDICATOR}
+            found |= {member: here for each in session.topics.ids(entity.id) if (member := session.known(each))}
+        found |= {each: anywhere for name in names for each in session.view.named(name) if each.kind == Kind.INDICATOR}
         if entity.kind in {Kind.EVENT, Kind.POLICY}:
             for at in range(_SCOPE, len(entity.name) - _SCOPE):
                 wider = [
                     each for each in session.view.named(entity.name[at:]) if each.kind in {Kind.EVENT, Kind.POLICY}
                 ]
-                found |= {each: entity.name[:at] for each in wider if each not in found}
+                found |= {each: Sense(move, entity.name[:at]) for each in wider if each not in found}
     return found
 
 
@@ -289,11 +297,14 @@ def _start(session: QuerySession, found: Sequence[Entity], *, forward: bool) -> 
 
 
 def _narrower(session: QuerySession, entity: Entity) -> list[Entity]:
-    """Return the entities of the same kind whose name ends in this one's."""
+    """Return the best connected entities of the same kind whose name ends in this one's; 毛利率 is no 利率."""
     alike = session.view.names(entity.name)
-    ids = sorted({other for name, other in alike if name.endswith(entity.name) and name != entity.name})
-    known = (session.view.entity(other) for other in ids[:_NARROWER])
-    return [other for other in known if other and other.kind == entity.kind]
+    longer = {other for name, other in alike if name.endswith(entity.name) and name != entity.name}
+    rows = {other: row for other in longer if (row := session.index(other)) is not None}
+    ranked = sorted(rows, key=lambda other: (-session.graph.degree(rows[other]), other))
+    known = (session.known(other) for other in ranked)
+    kinds = (each for each in known if each and each.kind == entity.kind and not _OTHER.search(each.name))
+    return list(islice(kinds, _NARROWER))
 
 
 def _walk(

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from kg.query.session import QuerySession
 
 _KINDS = ("product:", "industry:", "theme:", "business:")
-_TRADE = re.compile(r"(?:产业链?|行业|板块|业务|领域|赛道|概念|养殖业?|类?产品)$")
+_TRADE = re.compile(r"(?:产业链?|行业|板块|业务|领域|赛道|概念|环节|企业|公司|厂商|养殖业?|类?产品)$")
 _AND = re.compile(r"(?<=...)及[^及]{2,8}$")  # 工业及医疗电子 is no 工业
-_ENDS = tuple("业块务域道念品链殖")
+_ENDS = tuple("业块务域道念品链殖节司商")
 _SHORTEST = 2
 
 

@@ -17,7 +17,7 @@ from kg.store.neo4j import statements as cypher
 from kg.store.neo4j.schema import LAST_DAY
 from kg.store.rules.merging import first_of_families, unite
 from kg.store.rules.superseding import one_at_a_time, superseded, superseded_in_groups
-from kg.store.sight import instant_of
+from kg.store.visibility import instant_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -47,9 +47,9 @@ class Neo4jSight:
 class Neo4jFactReader:
     """Reads facts of one state for one view."""
 
-    def __init__(self, moment: Moment, sight: Neo4jSight, vocabulary: Vocabulary) -> None:
-        self._moment, self._sight, self._vocabulary = moment, sight, vocabulary
-        self._witness = witnesses(moment, sight)
+    def __init__(self, moment: Moment, visibility: Neo4jSight, vocabulary: Vocabulary) -> None:
+        self._moment, self._visibility, self._vocabulary = moment, visibility, vocabulary
+        self._witness = witnesses(moment, visibility)
 
     def everything(self, period: Period | None) -> list[bytes]:
         """Return all facts in id order, in pages for `unpacked`; a stream would not see one state."""
@@ -82,7 +82,7 @@ class Neo4jFactReader:
         return [fact for _, group in groupby(rows, key=itemgetter(0)) for fact in self._by_wording(group)]
 
     def _rows(self, statement: str, **parameters: object) -> Iterator[Row]:
-        return self._moment.stream(statement, **self._sight.parameters, **parameters)
+        return self._moment.stream(statement, **self._visibility.parameters, **parameters)
 
     def _facts(self, rows: Iterable[Row]) -> Iterator[Fact]:
         """Build facts from rows sorted by id; rows with the same id are one fact."""
@@ -127,15 +127,15 @@ def narrowed(period: Period | None) -> dict[str, object]:
     return {"narrowed": period is not None, "start": start, "end": (period and period.end) or LAST_DAY}
 
 
-def witnesses(moment: Moment, sight: Neo4jSight) -> dict[str, str]:
+def witnesses(moment: Moment, visibility: Neo4jSight) -> dict[str, str]:
     """Map each visible document that has visible copies to the first of its family."""
-    copied = moment.rows(cypher.COPIES, **sight.parameters)
+    copied = moment.rows(cypher.COPIES, **visibility.parameters)
     if not copied:
         return {}
     days = {identity: native(day) for identity, day, _ in copied}
     others = sorted({other for *_, copies in copied for other in copies} - days.keys())
     days.update(
-        (identity, native(day)) for identity, day in moment.rows(cypher.ORIGINS, ids=others, **sight.parameters)
+        (identity, native(day)) for identity, day in moment.rows(cypher.ORIGINS, ids=others, **visibility.parameters)
     )
     return first_of_families(((one, other) for one, _, copies in copied for other in copies), days)
 

@@ -14,7 +14,7 @@ from kg.store.neo4j.facts import native
 from kg.store.neo4j.schema import LAST_DAY
 from kg.store.neo4j.search import indexed
 from kg.store.rules.document_facts import written_facts
-from kg.store.sight import instant_of, microseconds
+from kg.store.visibility import instant_of, microseconds
 from kg.store.word_search import terms
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
-from kg.store.sight import microseconds
+from kg.store.visibility import microseconds
 
 VERSION = 2
 FOREVER = 2**63 - 1

@@ -36,26 +36,28 @@ def indexed(term: str) -> str:
     return term if _KEPT.fullmatch(term) else f"x{term.encode().hex()}"
 
 
-def frequency(moment: Moment, sight: Neo4jSight, words: Collection[str]) -> tuple[int, dict[str, int]]:
+def frequency(moment: Moment, visibility: Neo4jSight, words: Collection[str]) -> tuple[int, dict[str, int]]:
     """Return the number of visible passages, and in how many of them each word occurs."""
     wanted = sorted(words)
     queries = [f'"{indexed(term)}"' for term in wanted]
-    rows = moment.rows(cypher.POSTINGS, terms=wanted, queries=queries, **sight.parameters) if wanted else []
+    rows = moment.rows(cypher.POSTINGS, terms=wanted, queries=queries, **visibility.parameters) if wanted else []
     counts = Counter(number for number, *_ in rows)
-    return moment.rows(cypher.LENGTHS, **sight.parameters)[0][0], {word: counts[k] for k, word in enumerate(wanted)}
+    return moment.rows(cypher.LENGTHS, **visibility.parameters)[0][0], {
+        word: counts[k] for k, word in enumerate(wanted)
+    }
 
 
-def search(moment: Moment, sight: Neo4jSight, query: str, *, limit: int) -> list[tuple[Chunk, float]]:
+def search(moment: Moment, visibility: Neo4jSight, query: str, *, limit: int) -> list[tuple[Chunk, float]]:
     """Return the best-matching visible passages."""
     wanted = sorted(set(terms(query)))
     if not wanted or limit <= 0:
         return []
     # A quoted word of several bigrams is a phrase query; terms contain no quotation marks (word_search.py).
     queries = [f'"{indexed(term)}"' for term in wanted]
-    rows = moment.rows(cypher.POSTINGS, terms=wanted, queries=queries, **sight.parameters)
+    rows = moment.rows(cypher.POSTINGS, terms=wanted, queries=queries, **visibility.parameters)
     if not rows:
         return []
-    count, words = moment.rows(cypher.LENGTHS, **sight.parameters)[0]
+    count, words = moment.rows(cypher.LENGTHS, **visibility.parameters)[0]
     length = {key: size for _, key, _, size in rows}
     place = {key: position for position, key in enumerate(length)}
     lengths = np.zeros(count, dtype=np.int64)

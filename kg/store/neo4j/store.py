@@ -19,7 +19,7 @@ from kg.store.neo4j.view import Neo4jView
 from kg.store.neo4j.writer import Neo4jWriter, writing
 from kg.store.rules.identity_view import JudgedView, Overlay
 from kg.store.rules.validated import read_from, utc
-from kg.store.sight import ViewCache, sight_of
+from kg.store.visibility import ViewCache, visibility_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +103,7 @@ class Neo4jStore:
 
         def overlay() -> Overlay:
             revision = line.read(lambda moment: moment.revision)
-            key = sight_of(as_of, plain.known_at), revision
+            key = visibility_of(as_of, plain.known_at), revision
             return self._overlays.get(key, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
 
         return ServedView(plain, overlay, until=lambda day: self._view(line, day, known_at))

@@ -16,7 +16,7 @@ from kg.store.neo4j.schema import LAST_DAY, LAST_INSTANT
 from kg.store.neo4j.search import frequency, search
 from kg.store.rules.merging import StatedEntity, unite_entity
 from kg.store.rules.validated import Profile
-from kg.store.sight import instant_of, microseconds
+from kg.store.visibility import instant_of, microseconds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -120,11 +120,11 @@ class Neo4jView:
 
     def frequency(self, words: Collection[str]) -> tuple[int, dict[str, int]]:
         """Return the number of visible passages, and in how many of them each index word occurs."""
-        return self.line.read(lambda moment: frequency(moment, self.sight, words))
+        return self.line.read(lambda moment: frequency(moment, self.visibility, words))
 
     def search(self, query: str, limit: int) -> list[tuple[Chunk, float]]:
         """Return the best-matching passages."""
-        return self.line.read(lambda moment: search(moment, self.sight, query, limit=limit))
+        return self.line.read(lambda moment: search(moment, self.visibility, query, limit=limit))
 
     def chunks_mentioning(self, entity_id: str, limit: int) -> list[Chunk]:
         """Return the passages that mention an entity."""
@@ -155,16 +155,16 @@ class Neo4jView:
         yield from self.line.read(lambda moment: self._reader(moment).touching(sorted(entity_ids)))
 
     @property
-    def sight(self) -> Neo4jSight:
+    def visibility(self) -> Neo4jSight:
         """The visibility limits of the view as query parameters."""
         known = LAST_INSTANT if self.known_at is None else microseconds(self.known_at)
         return Neo4jSight(self.as_of or LAST_DAY, known)
 
     def _reader(self, moment: Any) -> Neo4jFactReader:
-        return Neo4jFactReader(moment, self.sight, self.vocabulary)
+        return Neo4jFactReader(moment, self.visibility, self.vocabulary)
 
     def _rows(self, statement: str, **parameters: object) -> list[Row]:
-        return self.line.read(lambda moment: moment.rows(statement, **self.sight.parameters, **parameters))
+        return self.line.read(lambda moment: moment.rows(statement, **self.visibility.parameters, **parameters))
 
     def _entities(self, statement: str, **parameters: object) -> Iterator[Entity]:
         # Sort here: the server may order characters outside the Basic Multilingual Plane differently from Python.

@@ -17,7 +17,7 @@ from kg.store.neo4j.reading import insert, purge
 from kg.store.neo4j.statements import HAS_DOCUMENT
 from kg.store.rules.identities import examined
 from kg.store.rules.validated import prepare, utc
-from kg.store.sight import microseconds
+from kg.store.visibility import microseconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kg.model import Evidence
 from kg.store import codec
-from kg.store.sight import instant_of
+from kg.store.visibility import instant_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

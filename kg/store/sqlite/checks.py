@@ -19,8 +19,8 @@ from kg.judgement import Verdict
 from kg.model import MentionStatus, Polarity
 from kg.store import codec
 from kg.store.checks import Breach, Invariant
-from kg.store.sight import day_of, microseconds
 from kg.store.sqlite.schema import PLACE_BITS
+from kg.store.visibility import day_of, microseconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,8 +16,8 @@ from kg.model import Kind, Modality, Polarity
 from kg.store import codec
 from kg.store.columns import NEVER, OPEN_END, OPEN_START, FactTable, Texts
 from kg.store.rules.superseding import one_at_a_time, place_of, same_matter
-from kg.store.sight import DAY_BITS
 from kg.store.sqlite import journal
+from kg.store.visibility import DAY_BITS
 
 if TYPE_CHECKING:
     import sqlite3

@@ -14,9 +14,9 @@ from kg.store import codec
 from kg.store.rules.document_facts import written_facts
 from kg.store.rules.merging import first_of_families, unite
 from kg.store.rules.superseding import one_at_a_time, superseded, superseded_in_groups
-from kg.store.sight import day_of, instant_of
 from kg.store.sqlite import statements as sql
 from kg.store.sqlite.schema import PLACE_BITS
+from kg.store.visibility import day_of, instant_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kg.model import Document, Fact
     from kg.relations import Vocabulary
-    from kg.store.sight import Sight
+    from kg.store.visibility import Visibility
 
 
 Row = tuple[Any, ...]
@@ -33,11 +33,11 @@ Row = tuple[Any, ...]
 class SqliteFactReader:
     """Reads facts for one view; create one per read, within a transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, sight: Sight, vocabulary: Vocabulary) -> None:
-        self._connection, self._sight, self._vocabulary = connection, sight, vocabulary
+    def __init__(self, connection: sqlite3.Connection, visibility: Visibility, vocabulary: Vocabulary) -> None:
+        self._connection, self._visibility, self._vocabulary = connection, visibility, vocabulary
         self._ones = [name for name in vocabulary.relations if one_at_a_time(name, vocabulary)]
         self._subject_ones = [name for name in self._ones if vocabulary[name].one_per == "subject"]
-        self._witness = _first_of_families(connection, sight)
+        self._witness = _first_of_families(connection, visibility)
 
     def everything(self) -> Iterator[Fact]:
         """Stream all facts in id order; only the ids of superseded facts are kept in memory."""
@@ -76,7 +76,7 @@ class SqliteFactReader:
 
     def _rows(self, statement: str, parameters: Mapping[str, str]) -> Iterator[Row]:
         ones = {"ones": json.dumps(self._ones), "subject_ones": json.dumps(self._subject_ones)}
-        return self._connection.execute(statement, {**self._sight.parameters, **ones, **parameters})
+        return self._connection.execute(statement, {**self._visibility.parameters, **ones, **parameters})
 
     def _facts(self, rows: Iterable[Row]) -> Iterator[Fact]:
         """Build facts from rows sorted by id; rows with the same id are one fact."""
@@ -105,11 +105,11 @@ class SqliteFactReader:
         )
 
 
-def _first_of_families(connection: sqlite3.Connection, sight: Sight) -> dict[str, str]:
-    copied = dict(connection.execute(sql.COPIED, sight.parameters).fetchall())
+def _first_of_families(connection: sqlite3.Connection, visibility: Visibility) -> dict[str, str]:
+    copied = dict(connection.execute(sql.COPIED, visibility.parameters).fetchall())
     if not copied:
         return {}
-    copied.update(connection.execute(sql.ORIGINS, sight.parameters).fetchall())
+    copied.update(connection.execute(sql.ORIGINS, visibility.parameters).fetchall())
     days = {identity: day_of(key) for identity, key in copied.items()}
     return first_of_families(connection.execute(sql.COPIES), days)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kg.store.sight import DAY_BITS
+from kg.store.visibility import DAY_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# `d` is the document, `e` the evidence. Visibility is defined only here; `Sight` provides the values.
+# `d` is the document, `e` the evidence. Visibility is defined only here; `Visibility` provides the values.
 VISIBLE = "d.key < :below AND (:known IS NULL OR d.recorded_at IS NULL OR d.recorded_at <= :known)"
 VISIBLE_EVIDENCE = f"e.document < :below AND (:known IS NULL OR e.recorded_at <= :known) AND {VISIBLE}"
 

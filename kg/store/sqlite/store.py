@@ -14,13 +14,13 @@ from kg.relations import vocabulary
 from kg.store.lock import writing
 from kg.store.rules.identity_view import JudgedView, Overlay
 from kg.store.rules.validated import read_from, utc
-from kg.store.sight import ViewCache
 from kg.store.sqlite import checks as sqlite_checks
 from kg.store.sqlite import journal, schema
 from kg.store.sqlite.connections import Connections, PinnedConnection, connect, make_ready, one_state, telling
 from kg.store.sqlite.facts import read_back
 from kg.store.sqlite.view import SqliteView, visible_lengths, visible_names
 from kg.store.sqlite.writer import SqliteWriter
+from kg.store.visibility import ViewCache
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from kg.model import Reading
     from kg.relations import Vocabulary
     from kg.store.checks import Breach, Invariant
-    from kg.store.sight import Sight
     from kg.store.sqlite.connections import Lender
     from kg.store.sqlite.view import Lengths, Names
+    from kg.store.visibility import Visibility
 
 T = TypeVar("T")
 
@@ -163,11 +163,15 @@ class SqliteStore:
         return None if row is None else row[0]
 
     def _plain(self, lender: Lender, as_of: date | None, known_at: datetime | None) -> SqliteView:
-        def lengths(connection: sqlite3.Connection, sight: Sight) -> Lengths:
-            return self._lengths.get((sight, journal.state(connection)), lambda: visible_lengths(connection, sight))
+        def lengths(connection: sqlite3.Connection, visibility: Visibility) -> Lengths:
+            return self._lengths.get(
+                (visibility, journal.state(connection)), lambda: visible_lengths(connection, visibility)
+            )
 
-        def names(connection: sqlite3.Connection, sight: Sight) -> Names:
-            return self._names.get((sight, journal.state(connection)), lambda: visible_names(connection, sight))
+        def names(connection: sqlite3.Connection, visibility: Visibility) -> Names:
+            return self._names.get(
+                (visibility, journal.state(connection)), lambda: visible_names(connection, visibility)
+            )
 
         return SqliteView(lender, self._vocabulary, lengths, names, as_of, utc(known_at) if known_at else None)
 
@@ -176,7 +180,7 @@ class SqliteStore:
 
         def overlay() -> Overlay:
             with lender.reading() as connection:
-                state = plain.sight, journal.state(connection)
+                state = plain.visibility, journal.state(connection)
             return self._overlays.get(state, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
 
         return JudgedView(plain, overlay, until=lambda day: self._view(lender, day, known_at))

@@ -17,11 +17,11 @@ from kg.store import codec
 from kg.store.rules.merging import StatedEntity, unite_entity
 from kg.store.rules.superseding import effective
 from kg.store.rules.validated import Profile
-from kg.store.sight import day_of, instant_of, sight_of
 from kg.store.sqlite import statements as sql
 from kg.store.sqlite.columns import SqliteSource
 from kg.store.sqlite.facts import SqliteFactReader
 from kg.store.sqlite.schema import PLACE_BITS
+from kg.store.visibility import day_of, instant_of, visibility_of
 from kg.store.word_search import bm25, strongest, terms
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from kg.period import Period
     from kg.relations import Vocabulary
     from kg.store.port import DocumentHead, Triple
-    from kg.store.sight import Sight
     from kg.store.sqlite.connections import Lender
+    from kg.store.visibility import Visibility
 
 
 Lengths = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
@@ -57,18 +57,18 @@ def search(connection: sqlite3.Connection, lengths: Lengths, query: str, *, limi
     return [(codec.chunk_in(row[1], row[2], row[3]), by_key[row[0]]) for row in best]
 
 
-def visible_lengths(connection: sqlite3.Connection, sight: Sight) -> Lengths:
+def visible_lengths(connection: sqlite3.Connection, visibility: Visibility) -> Lengths:
     """Return the sorted keys of the visible passages and their word counts."""
-    table = _table(connection.execute(sql.LENGTHS, (sight.below << PLACE_BITS,)).fetchall())
-    if sight.known is not None:
-        documents = _table(connection.execute(sql.VISIBLE_DOCUMENTS, sight.parameters).fetchall())
+    table = _table(connection.execute(sql.LENGTHS, (visibility.below << PLACE_BITS,)).fetchall())
+    if visibility.known is not None:
+        documents = _table(connection.execute(sql.VISIBLE_DOCUMENTS, visibility.parameters).fetchall())
         table = table[np.isin(table[:, 0] >> PLACE_BITS, documents[:, 0])]
     return table[:, 0].copy(), table[:, 1].copy()
 
 
-def visible_names(connection: sqlite3.Connection, sight: Sight) -> Names:
+def visible_names(connection: sqlite3.Connection, visibility: Visibility) -> Names:
     """Return all pairs of a name and the entity that has it, sorted."""
-    return connection.execute(sql.NAMES, sight.parameters).fetchall()
+    return connection.execute(sql.NAMES, visibility.parameters).fetchall()
 
 
 def _posting(
@@ -98,8 +98,8 @@ class SqliteView:
 
     _lender: Lender
     _vocabulary: Vocabulary
-    _lengths: Callable[[sqlite3.Connection, Sight], Lengths]
-    _names: Callable[[sqlite3.Connection, Sight], Names]
+    _lengths: Callable[[sqlite3.Connection, Visibility], Lengths]
+    _names: Callable[[sqlite3.Connection, Visibility], Names]
     as_of: date | None
     known_at: datetime | None
     _period: Period | None = None
@@ -140,7 +140,7 @@ class SqliteView:
             yield from self._rows(sql.NAMES_WITH, part=containing)
         else:
             with self._lender.reading() as connection:
-                names = self._names(connection, self.sight)
+                names = self._names(connection, self.visibility)
             yield from names
 
     def facts(
@@ -188,13 +188,13 @@ class SqliteView:
     def frequency(self, words: Collection[str]) -> tuple[int, dict[str, int]]:
         """Return the number of visible passages, and in how many of them each index word occurs."""
         with self._lender.reading() as connection:
-            keys, _ = self._lengths(connection, self.sight)
+            keys, _ = self._lengths(connection, self.visibility)
             return len(keys), {word: len(_posting(connection, keys, word)[0]) for word in sorted(words)}
 
     def search(self, query: str, limit: int) -> list[tuple[Chunk, float]]:
         """Return the best-matching passages."""
         with self._lender.reading() as connection:
-            return search(connection, self._lengths(connection, self.sight), query, limit=limit)
+            return search(connection, self._lengths(connection, self.visibility), query, limit=limit)
 
     def chunks_mentioning(self, entity_id: str, limit: int) -> list[Chunk]:
         """Return the passages that mention an entity."""
@@ -224,17 +224,17 @@ class SqliteView:
     def touching(self, entity_ids: Collection[str]) -> Iterator[Fact]:
         """Yield the facts with one of these entities at an end, one per wording."""
         with self._lender.reading() as connection:
-            facts = SqliteFactReader(connection, self.sight, self._vocabulary).touching(_json_list(entity_ids))
+            facts = SqliteFactReader(connection, self.visibility, self._vocabulary).touching(_json_list(entity_ids))
         yield from facts
 
     @property
-    def sight(self) -> Sight:
+    def visibility(self) -> Visibility:
         """The visibility limits of the view for SQL."""
-        return sight_of(self.as_of, self.known_at)
+        return visibility_of(self.as_of, self.known_at)
 
     def _rows(self, statement: str, **parameters: str | int | None) -> list[Row]:
         with self._lender.reading() as connection:
-            return connection.execute(statement, {**self.sight.parameters, **parameters}).fetchall()
+            return connection.execute(statement, {**self.visibility.parameters, **parameters}).fetchall()
 
     def _entities(self, statement: str, **parameters: str) -> Iterator[Entity]:
         for _, group in groupby(self._rows(statement, **parameters), key=itemgetter(0)):
@@ -242,12 +242,12 @@ class SqliteView:
 
     def _matching(self, wanted: dict[str, str]) -> Iterator[Fact]:
         with self._lender.reading() as connection:
-            facts = SqliteFactReader(connection, self.sight, self._vocabulary).matching(wanted)
+            facts = SqliteFactReader(connection, self.visibility, self._vocabulary).matching(wanted)
         yield from facts
 
     def _everything(self) -> Iterator[Fact]:
         with self._lender.streaming() as connection:
-            yield from SqliteFactReader(connection, self.sight, self._vocabulary).everything()
+            yield from SqliteFactReader(connection, self.visibility, self._vocabulary).everything()
 
 
 def _json_list(ids: Collection[str]) -> str:

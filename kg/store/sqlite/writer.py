@@ -12,10 +12,10 @@ from kg.model import MentionStatus, Polarity
 from kg.store import codec
 from kg.store.rules.identities import examined
 from kg.store.rules.validated import prepare, utc
-from kg.store.sight import DAY_ROOM, first_key, microseconds
 from kg.store.sqlite import journal
 from kg.store.sqlite.connections import keep_few_pages, let_log_grow, telling
 from kg.store.sqlite.schema import FACT_ENDS, PLACE_BITS, PLACE_ROOM
+from kg.store.visibility import DAY_ROOM, first_key, microseconds
 from kg.store.word_search import terms
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
+from benchmarks.tables.master import moved_number, normalise
 from kg.securities.codes import parse_code
 from kg.securities.errors import MasterFault
-from kg.securities.lists.build_master import moved_number, normalise
 from kg.securities.lists.imports import date_names
 from kg.securities.lists.shipped import DATA, parse_day, read_table
 from kg.securities.master import Master

@@ -77,22 +77,22 @@ def test_every_day_shows_what_its_view_shows(store, packing):
         packed = {}
         for row, evidence in zip(part["facts"], part["evidence"], strict=True):
             visible = [documents[item[0]] for item in evidence if part["documents"]["day"][item[0]] <= day_number(day)]
-            closings = row[10] if len(row) > 10 else None
+            supersessions = row[10] if len(row) > 10 else None
             sources = {_at(copies.get(document, ()), day) or document for document in visible}
             if visible:
-                packed[row[0]] = (_at(closings or (), day) or "", len(visible), len(sources))
+                packed[row[0]] = (_at(supersessions or (), day) or "", len(visible), len(sources))
         assert packed == expected, day
 
 
 def test_a_figure_that_was_revised_and_restated_is_closed_only_between(store, packing):
     histories = FactHistories(list(store.view().facts()), packing.words)
-    (closings,) = (
-        closings
-        for identity, closings in histories.closings.items()
+    (supersessions,) = (
+        supersessions
+        for identity, supersessions in histories.supersessions.items()
         for fact in store.view().facts(ids=[identity])
         if fact.value == Value(18, "%")
     )
-    assert [(day, bool(by)) for day, by in closings[:2]] == [
+    assert [(day, bool(by)) for day, by in supersessions[:2]] == [
         (day_number(date(2024, 3, 5)), True),
         (day_number(date(2024, 3, 9)), False),
     ]
@@ -124,7 +124,7 @@ def test_records_around_an_entity_know_what_closes_them(packing):
     """A second parent closes the first, though it is not an end of it."""
     facts = packing.around(["org:甲集团"])
     histories = FactHistories(packing.with_rivals(facts), packing.words)
-    assert [[day for day, _ in histories.closings[fact.id]] for fact in facts] == [[day_number(date(2024, 4, 1))]]
+    assert [[day for day, _ in histories.supersessions[fact.id]] for fact in facts] == [[day_number(date(2024, 4, 1))]]
 
 
 def test_a_part_holds_its_own_tables(packing):

@@ -7,14 +7,14 @@ const { relations, records: parts, asked, day } = JSON.parse(readFileSync(0, "ut
 const records = new Records(relations);
 for (const part of parts) records.add(part);
 const none = () => new Set();
-const sight = {
+const filters = {
   asOf: day, since: null, relations: none(), kinds: none(), modalities: none(), speakers: none(), certainty: null, weak: false,
   sources: 0, age: 0, from: null, to: null, hidden: none(), pinned: none(),
 };
 const keys = (links) => links.map(({ key }) => key.split("\u001f")).sort();
 const everything = { has: () => true };
 const shown = asked.map(({ picture, profile, asOf }) => {
-  const seen = { ...sight, asOf: asOf ?? day };
+  const seen = { ...filters, asOf: asOf ?? day };
   const plan = profile
     ? profilePlan(records, records.entities.get(profile), seen, everything, [])
     : answerPlan(records, [picture], seen, everything, []);

@@ -1,9 +1,9 @@
-/** The open base: what is loaded, and the reader's sight of it as the address says. */
+/** The open base: what is loaded, and the reader's filters of it as the address says. */
 
 import { useEffect, useState } from "preact/hooks";
 import type { Entity, Meta, WirePicture } from "./data";
 import { Records, dayOf, iso } from "./data";
-import type { Sight } from "./links";
+import type { ViewFilter } from "./links";
 import type { Source } from "./source";
 import { SourceError, sourceFor } from "./source";
 import type { Route } from "./state";
@@ -48,7 +48,7 @@ export function sinceDay(route: Route): number | null {
   return day !== null && day < asOf ? day : null;
 }
 
-export function sightOf(route: Route): Sight {
+export function sightOf(route: Route): ViewFilter {
   return {
     asOf: asOfDay(route),
     since: sinceDay(route),
@@ -67,8 +67,8 @@ export function sightOf(route: Route): Sight {
   };
 }
 
-/** A sight of everything ever published, to load what any day of the slider may need. */
-export function wholeSight(): Sight {
+/** A filters of everything ever published, to load what any day of the slider may need. */
+export function wholeSight(): ViewFilter {
   return { ...sightOf(HOME), asOf: lastDay, certainty: 0 };
 }
 

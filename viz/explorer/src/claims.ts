@@ -66,7 +66,7 @@ export function notesOf(fact: Fact): string[] {
   if (rank) notes.push(rank);
   if (rating) notes.push([action, rating].filter(Boolean).join(" "));
   if (lag) notes.push(`${t("lag")} ${lag}`);
-  if (fact.value && fact.relation.name !== "reports") notes.push(valueText(fact.value));
+  if (fact.value && fact.relation.role !== "figure") notes.push(valueText(fact.value));
   return notes;
 }
 
@@ -80,12 +80,12 @@ export function claimText(fact: Fact, asOf: number): string {
   const object = nameAt(fact.object, asOf);
   const notes = notesOf(fact);
   let body: string;
-  if (fact.relation.name === "affects") {
+  if (fact.relation.role === "effect") {
     const cause = [subject, moveText(fact.subject, fact.qualifiers.cause_direction)];
     const effect = [object, moveText(fact.object, fact.qualifiers.effect_direction)];
     const glue = lang() === "zh" ? "" : " ";
     body = `${cause.filter(Boolean).join(glue)} → ${effect.filter(Boolean).join(glue)}`;
-  } else if (fact.relation.name === "reports") {
+  } else if (fact.relation.role === "figure") {
     const owner = object.includes(subject) ? "" : `${subject} `;
     const scope = fact.qualifiers.scope ? (lang() === "zh" ? `（${fact.qualifiers.scope}）` : ` (${fact.qualifiers.scope})`) : "";
     body = `${owner}${object}${scope} ${valueText(fact.value)}`;
@@ -94,7 +94,7 @@ export function claimText(fact: Fact, asOf: number): string {
     body = wording.includes("…") ? `${subject} ${wording.replace("…", ` ${object} `)}` : `${subject} ${wording} ${object}`;
   }
   if (fact.negated) body += t("denied_mark");
-  const marks = [...(fact.relation.name === "reports" ? [] : notes), fact.valid?.text ?? "", modalityText(fact)].filter(Boolean);
+  const marks = [...(fact.relation.role === "figure" ? [] : notes), fact.valid?.text ?? "", modalityText(fact)].filter(Boolean);
   if (!marks.length) return body;
   return lang() === "zh" ? `${body}（${marks.join(" · ")}）` : `${body} (${marks.join(" · ")})`;
 }

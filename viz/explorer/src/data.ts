@@ -3,6 +3,10 @@
 export interface Relation {
   name: string;
   family: "structure" | "chain" | "causal" | "measured";
+  /** what the code asks for instead of a name: see kg/relations.yaml */
+  role: string;
+  /** whether it is listed among the events of an entity */
+  timeline: boolean;
   symmetric: boolean;
   half_life: number;
   weight: number;
@@ -103,7 +107,7 @@ export interface Fact {
   value: Value | null;
   valid: Valid | null;
   qualifiers: Record<string, string>;
-  closings: [number, string][];
+  supersessions: [number, string][];
   rivals: string[];
   evidence: Evidence[];
 }
@@ -147,11 +151,11 @@ const MODALITIES: Record<string, string> = {
   a: "asserted", p: "planned", f: "forecast", c: "conditional", r: "rumoured",
 };
 const UNKNOWN: Relation = {
-  name: "", family: "structure", symmetric: false, half_life: 365, weight: 0.1, cut: 1, weak: 1, places: [], wording: ["", ""], inverse: ["", ""],
+  name: "", family: "structure", role: "untyped", timeline: false, symmetric: false, half_life: 365, weight: 0.1, cut: 1, weak: 1, places: [], wording: ["", ""], inverse: ["", ""],
 };
 
 /** A fact as of a day: its visible evidence, and whether a later fact has closed it by then. */
-export interface Seen {
+export interface VisibleFact {
   fact: Fact;
   evidence: Evidence[];
   closedBy: string;
@@ -177,7 +181,7 @@ export class Records {
       const known = this.facts.get(fact.id);
       if (known) {
         // Another part may know more of its rivals.
-        if (fact.closings.length > known.closings.length) known.closings = fact.closings;
+        if (fact.supersessions.length > known.supersessions.length) known.supersessions = fact.supersessions;
         if (fact.rivals.length > known.rivals.length) known.rivals = fact.rivals;
         return;
       }
@@ -210,8 +214,8 @@ export class Records {
   }
 
   /** Return the loaded facts around an entity that are visible as of a day; closed ones only if asked for. */
-  seen(id: string, asOf: number, closed = false): Seen[] {
-    const found: Seen[] = [];
+  seen(id: string, asOf: number, closed = false): VisibleFact[] {
+    const found: VisibleFact[] = [];
     for (const fact of this.around(id)) {
       const seen = see(fact, asOf);
       if (seen && (closed || !seen.closedBy)) found.push(seen);
@@ -246,7 +250,7 @@ export class Records {
   }
 
   private read(row: Row, ends: Entity[], evidence: Part["evidence"][number], docs: Doc[], speakers: string[]): Fact {
-    const [id, subject, relation, object, sign, negated, modality, value, valid, qualifiers, closings, rivals] = row;
+    const [id, subject, relation, object, sign, negated, modality, value, valid, qualifiers, supersessions, rivals] = row;
     return {
       id,
       subject: ends[subject]!,
@@ -260,7 +264,7 @@ export class Records {
         : null,
       valid: valid ? { text: valid[0], start: valid[1], end: valid[2] } : null,
       qualifiers: qualifiers ?? {},
-      closings: closings ?? [],
+      supersessions: supersessions ?? [],
       rivals: rivals ?? [],
       evidence: evidence.map(([doc, start, end, speaker, confidence]) => ({
         doc: docs[doc]!, start, end, speaker: speakers[speaker] ?? "", confidence,
@@ -276,15 +280,15 @@ export function at<T>(history: [number, T][], day: number): T | undefined {
   return found;
 }
 
-/** Return a fact as of a day, or null if nothing was published by then: neither facts nor closings leak from later. */
-export function see(fact: Fact, asOf: number): Seen | null {
+/** Return a fact as of a day, or null if nothing was published by then: neither facts nor supersessions leak from later. */
+export function see(fact: Fact, asOf: number): VisibleFact | null {
   const evidence = fact.evidence.filter((item) => item.doc.day <= asOf);
   if (!evidence.length) return null;
   const days = evidence.map((item) => item.doc.day);
   return {
     fact,
     evidence,
-    closedBy: at(fact.closings, asOf) ?? "",
+    closedBy: at(fact.supersessions, asOf) ?? "",
     confidence: Math.max(...evidence.map((item) => item.confidence)),
     first: Math.min(...days),
     last: Math.max(...days),

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { asOfDay, entityOf, meta, records, sightOf, source, useLoading } from "./app";
 import { claimText, relationText } from "./claims";
-import type { Entity, Evidence, Seen } from "./data";
+import type { Entity, Evidence, VisibleFact } from "./data";
 import { certainty, cut, independent, iso, nameAt, see } from "./data";
 import type { Link } from "./links";
 import { linkByKey, linksOf, other, rivals } from "./links";
@@ -72,16 +72,16 @@ function marksOf(link: Link): string[] {
 }
 
 function About({ entity, route, act }: { entity: Entity; route: Route; act: Parameters<typeof Drawer>[0]["act"] }) {
-  const sight = sightOf(route);
+  const filters = sightOf(route);
   // what ties it to the topic of the view comes first
   const topics = new Set(route.ids);
-  const all = linksOf(records, entity.id, { ...sight, hidden: new Set() });
+  const all = linksOf(records, entity.id, { ...filters, hidden: new Set() });
   const tied = all.filter((link) => topics.has(other(link, entity.id).id));
   const links = [...tied, ...all.filter((link) => !tied.includes(link))].slice(0, 40);
   const pinned = route.pinned.includes(entity.id);
   return (
     <>
-      <h2>{nameAt(entity, sight.asOf)}</h2>
+      <h2>{nameAt(entity, filters.asOf)}</h2>
       <p class="faint">{[pick(meta.kinds[entity.kind]), entity.code, entity.aliases].filter(Boolean).join(" · ")}</p>
       <p class="buttons">
         <button type="button" class="main" onClick={() => act("open", entity.id)}>{t("open")}</button>
@@ -99,7 +99,7 @@ function About({ entity, route, act }: { entity: Entity; route: Route; act: Para
         {links.map((link) => (
           <li key={link.key}>
             <button type="button" class="plain" onClick={() => change({ pick: `l:${link.key}` }, true)}>
-              <span class="faint">{relationText(link.seen[0]!.fact, entity.id)}</span> {nameAt(other(link, entity.id), sight.asOf)}
+              <span class="faint">{relationText(link.seen[0]!.fact, entity.id)}</span> {nameAt(other(link, entity.id), filters.asOf)}
               <span class="faint"> {[...marksOf(link), `${Math.round(link.certainty * 100)}%`].join(" · ")}</span>
             </button>
           </li>
@@ -113,7 +113,7 @@ function LinkEvidence({ link, asOf }: { link: Link; asOf: number }) {
   return <FactEvidence all={link.seen} asOf={asOf} />;
 }
 
-function FactEvidence({ all, asOf }: { all: Seen[]; asOf: number }) {
+function FactEvidence({ all, asOf }: { all: VisibleFact[]; asOf: number }) {
   const [most, setMost] = useState(QUOTES);
   const first = all[0]!;
   const evidence = all.flatMap((seen) => seen.evidence.map((item) => ({ item, seen })));
@@ -156,7 +156,7 @@ function Why({ evidence, asOf }: { evidence: Evidence[]; asOf: number }) {
   );
 }
 
-function Quote({ item, seen, claim }: { item: Evidence; seen: Seen; claim: string }) {
+function Quote({ item, seen, claim }: { item: Evidence; seen: VisibleFact; claim: string }) {
   const from = Math.max(0, item.start - AROUND);
   const [text, setText] = useState<{ text: string; start: number } | null>(null);
   const loading = useLoading(

@@ -4,10 +4,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { records } from "./app";
 import { changeText, modalityText, unitText, valueText } from "./claims";
-import type { Entity, Seen } from "./data";
+import type { Entity, VisibleFact } from "./data";
 import { iso, nameAt } from "./data";
 import { inPeriod } from "./links";
-import type { Sight } from "./links";
+import type { ViewFilter } from "./links";
 import { isDark, palette } from "./palette";
 import { change } from "./state";
 import { DataTable } from "./table";
@@ -15,16 +15,16 @@ import { t } from "./words";
 
 const CHARTED = 60;
 
-export function figuresOf(entity: Entity, sight: Sight): Seen[] {
-  return records.seen(entity.id, sight.asOf).filter(({ fact, first, evidence }) => {
-    if (fact.relation.name !== "reports" || !fact.value || fact.negated) return false;
-    if (sight.modalities.size && !sight.modalities.has(fact.modality)) return false;
-    if (sight.speakers.size && !evidence.some((item) => sight.speakers.has(item.doc.publisher))) return false;
-    return inPeriod(fact, first, sight);
+export function figuresOf(entity: Entity, filters: ViewFilter): VisibleFact[] {
+  return records.seen(entity.id, filters.asOf).filter(({ fact, first, evidence }) => {
+    if (fact.relation.role !== "figure" || !fact.value || fact.negated) return false;
+    if (filters.modalities.size && !filters.modalities.has(fact.modality)) return false;
+    if (filters.speakers.size && !evidence.some((item) => filters.speakers.has(item.doc.publisher))) return false;
+    return inPeriod(fact, first, filters);
   });
 }
 
-function groupOf(seen: Seen, entity: Entity, asOf: number): string {
+function groupOf(seen: VisibleFact, entity: Entity, asOf: number): string {
   const { fact } = seen;
   const end = nameAt(fact.subject === entity ? fact.object : fact.subject, asOf);
   const name = end.startsWith(entity.name) && end.length > entity.name.length ? end.slice(entity.name.length) : end;
@@ -32,24 +32,24 @@ function groupOf(seen: Seen, entity: Entity, asOf: number): string {
   return [name, scope, changeText(fact.value!.change), unitText(fact.value!.unit)].filter(Boolean).join(" · ");
 }
 
-export function Figures({ entity, sight }: { entity: Entity; sight: Sight }) {
-  const figures = figuresOf(entity, sight);
-  const groups = new Map<string, Seen[]>();
+export function Figures({ entity, filters }: { entity: Entity; filters: ViewFilter }) {
+  const figures = figuresOf(entity, filters);
+  const groups = new Map<string, VisibleFact[]>();
   for (const seen of figures) {
-    const name = groupOf(seen, entity, sight.asOf);
+    const name = groupOf(seen, entity, filters.asOf);
     groups.set(name, [...(groups.get(name) ?? []), seen]);
   }
   const names = [...groups].sort(([one, a], [two, b]) => spread(b) - spread(a) || b.length - a.length || (one < two ? -1 : 1)).map(([name]) => name);
   const [chosen, setChosen] = useState("");
   const name = groups.has(chosen) ? chosen : (names[0] ?? "");
-  if (!figures.length) return <p class="faint">{t("no_figures", { day: iso(sight.asOf) })}</p>;
+  if (!figures.length) return <p class="faint">{t("no_figures", { day: iso(filters.asOf) })}</p>;
   const columns = [
-    { id: "indicator", title: t("indicator"), value: (row: Seen) => groupOf(row, entity, sight.asOf) },
-    { id: "period", title: t("period"), value: (row: Seen) => row.fact.valid?.text ?? "" },
-    { id: "value", title: t("value"), value: (row: Seen) => valueText(row.fact.value), show: (row: Seen) => <button type="button" class="link" onClick={() => change({ pick: `f:${row.fact.id}` }, true)}>{valueText(row.fact.value)}</button> },
-    { id: "modality", title: t("modality"), value: (row: Seen) => modalityText(row.fact) || t("actual") },
-    { id: "speaker", title: t("speaker"), value: (row: Seen) => housesOf(row).join("、") },
-    { id: "day", title: t("day"), value: (row: Seen) => iso(row.last) },
+    { id: "indicator", title: t("indicator"), value: (row: VisibleFact) => groupOf(row, entity, filters.asOf) },
+    { id: "period", title: t("period"), value: (row: VisibleFact) => row.fact.valid?.text ?? "" },
+    { id: "value", title: t("value"), value: (row: VisibleFact) => valueText(row.fact.value), show: (row: VisibleFact) => <button type="button" class="link" onClick={() => change({ pick: `f:${row.fact.id}` }, true)}>{valueText(row.fact.value)}</button> },
+    { id: "modality", title: t("modality"), value: (row: VisibleFact) => modalityText(row.fact) || t("actual") },
+    { id: "speaker", title: t("speaker"), value: (row: VisibleFact) => housesOf(row).join("、") },
+    { id: "day", title: t("day"), value: (row: VisibleFact) => iso(row.last) },
   ];
   return (
     <div class="figures">
@@ -64,15 +64,15 @@ export function Figures({ entity, sight }: { entity: Entity; sight: Sight }) {
   );
 }
 
-function spread(all: Seen[]): number {
+function spread(all: VisibleFact[]): number {
   return new Set(all.map((seen) => seen.fact.valid?.text ?? iso(seen.first))).size;
 }
 
-function housesOf(seen: Seen): string[] {
+function housesOf(seen: VisibleFact): string[] {
   return [...new Set(seen.evidence.map((item) => item.speaker || item.doc.publisher).filter(Boolean))];
 }
 
-function Chart({ seen, title }: { seen: Seen[]; title: string }) {
+function Chart({ seen, title }: { seen: VisibleFact[]; title: string }) {
   const box = useRef<HTMLDivElement>(null);
   const key = seen.map((each) => each.fact.id).join();
   useEffect(() => {
@@ -85,7 +85,7 @@ function Chart({ seen, title }: { seen: Seen[]; title: string }) {
   return seen.length < 2 ? null : <div class="chart" ref={box} role="img" aria-label={`${t("chart")} ${title}`} />;
 }
 
-function chartOf(seen: Seen[], title: string, width: number): { options: uPlot.Options; data: uPlot.AlignedData } {
+function chartOf(seen: VisibleFact[], title: string, width: number): { options: uPlot.Options; data: uPlot.AlignedData } {
   const colors = palette();
   const series = new Map<string, Map<number, number>>();
   for (const each of seen) {

@@ -6,7 +6,7 @@ import { useEffect, useRef } from "preact/hooks";
 import Sigma from "sigma";
 import { ensure, records, wholeSight } from "./app";
 import { nameAt } from "./data";
-import type { Link, Sight } from "./links";
+import type { Link, ViewFilter } from "./links";
 import { linksOf, other } from "./links";
 import { kindColors, palette, signColor } from "./palette";
 import { t } from "./words";
@@ -17,13 +17,13 @@ const EACH = 60;
 /** Load what lies within some steps of the seeds, the strongest first, until the budget is spent. */
 export async function loadNetwork(seeds: string[], depth: number, most: number): Promise<void> {
   await ensure(seeds);
-  const sight = wholeSight();
+  const filters = wholeSight();
   const met = new Set(seeds);
   let frontier = seeds;
   for (let step = 1; step < depth && met.size < most; step++) {
     const next: string[] = [];
     for (const id of frontier) {
-      for (const link of linksOf(records, id, sight).slice(0, EACH)) {
+      for (const link of linksOf(records, id, filters).slice(0, EACH)) {
         const end = other(link, id).id;
         if (!met.has(end)) {
           met.add(end);
@@ -43,15 +43,15 @@ export interface Network {
 }
 
 /** Return the nodes within some steps of the seeds as of the day, and all links among them. */
-export function networkOf(seeds: string[], depth: number, most: number, sight: Sight): Network {
+export function networkOf(seeds: string[], depth: number, most: number, filters: ViewFilter): Network {
   const nodes = new Map<string, Link[]>();
-  let frontier = seeds.filter((id) => !sight.hidden.has(id));
+  let frontier = seeds.filter((id) => !filters.hidden.has(id));
   let left = 0;
   for (const id of frontier) nodes.set(id, []);
   for (let step = 0; step < depth; step++) {
     const next: string[] = [];
     for (const id of frontier) {
-      const links = linksOf(records, id, sight);
+      const links = linksOf(records, id, filters);
       nodes.set(id, links);
       for (const link of links) {
         const end = other(link, id).id;
@@ -72,7 +72,7 @@ export function networkOf(seeds: string[], depth: number, most: number, sight: S
   return { nodes: [...nodes.keys()], links: [...links.values()], left };
 }
 
-function graphOf(network: Network, seeds: string[], sight: Sight): Graph {
+function graphOf(network: Network, seeds: string[], filters: ViewFilter): Graph {
   const graph = new Graph({ multi: true });
   const colors = palette();
   const chosen = new Set(seeds);
@@ -85,7 +85,7 @@ function graphOf(network: Network, seeds: string[], sight: Sight): Graph {
     const [angle, radius] = [row * 2.399963, Math.sqrt(row + 0.5)];
     const size = chosen.has(id) ? 12 : 3 + Math.min(6, Math.sqrt(degree.get(id) ?? 1));
     graph.addNode(id, {
-      x: Math.cos(angle) * radius, y: Math.sin(angle) * radius, size, label: nameAt(entity, sight.asOf), color: kindColors(entity.kind)[1],
+      x: Math.cos(angle) * radius, y: Math.sin(angle) * radius, size, label: nameAt(entity, filters.asOf), color: kindColors(entity.kind)[1],
       forceLabel: chosen.has(id),
     });
   });
@@ -105,20 +105,20 @@ function graphOf(network: Network, seeds: string[], sight: Sight): Graph {
 interface Props {
   network: Network;
   seeds: string[];
-  sight: Sight;
+  filters: ViewFilter;
   version: string;
   onPick: (what: string) => void;
   onAct: (action: "expand" | "hide" | "pin" | "open", id: string) => void;
 }
 
-export function NetworkView({ network, seeds, sight, version, onPick, onAct }: Props) {
+export function NetworkView({ network, seeds, filters, version, onPick, onAct }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const shown = useRef<Sigma | null>(null);
   useEffect(() => {
     if (!box.current) return;
     const colors = palette();
     const many = network.nodes.length > 1500;
-    const sigma = new Sigma(graphOf(network, seeds, sight), box.current, {
+    const sigma = new Sigma(graphOf(network, seeds, filters), box.current, {
       labelColor: { color: colors.ink }, labelSize: 12, labelFont: "system-ui, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",
       labelRenderedSizeThreshold: many ? 9 : 3, labelDensity: many ? 0.5 : 3, labelGridCellSize: 70, hideEdgesOnMove: many, hideLabelsOnMove: many,
       enableEdgeEvents: !many, defaultEdgeType: "arrow", zIndex: false, allowInvalidContainer: true,

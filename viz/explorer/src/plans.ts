@@ -1,7 +1,7 @@
 /** What a picture shows: columns of sections of items, and the links between them. */
 
 import type { Entity, Records, WirePicture } from "./data";
-import type { Link, Sight } from "./links";
+import type { Link, ViewFilter } from "./links";
 import { linkIn, linksIn, linksOf, other } from "./links";
 import { modalityText, notesOf } from "./claims";
 import type { Key } from "./words";
@@ -63,21 +63,21 @@ class Builder {
   private readonly folded = new Map<string, Set<string>>();
   left = 0;
 
-  constructor(private readonly sight: Sight, private readonly open: Set<string>) {}
+  constructor(private readonly filters: ViewFilter, private readonly open: Set<string>) {}
 
   has(id: string): boolean {
     return this.places.has(id);
   }
 
   add(column: number, id: string, title: string, item: Item, limit = FOLDED): boolean {
-    if (this.sight.hidden.has(item.entity.id)) return false;
+    if (this.filters.hidden.has(item.entity.id)) return false;
     const sections = this.columns.get(column) ?? new Map<string, Section>();
     this.columns.set(column, sections);
     const section = sections.get(id) ?? { id, title, items: [], more: 0 };
     sections.set(id, section);
     if (section.items.some((each) => each.entity.id === item.entity.id)) return true;
     const room = this.open.has(id) ? UNFOLDED : limit;
-    if (section.items.length >= room && !this.sight.pinned.has(item.entity.id)) {
+    if (section.items.length >= room && !this.filters.pinned.has(item.entity.id)) {
       const folded = this.folded.get(id) ?? new Set<string>();
       this.folded.set(id, folded.add(item.entity.id));
       section.more = folded.size;
@@ -127,9 +127,9 @@ function noteOf(link: Link): string {
 }
 
 /** The neighbourhood of one entity: what comes before on the left, after on the right, owners above, peers below. */
-export function profilePlan(records: Records, entity: Entity, sight: Sight, open: Set<string>, expanded: string[]): Plan {
-  const builder = new Builder(sight, open);
-  const links = linksOf(records, entity.id, sight);
+export function profilePlan(records: Records, entity: Entity, filters: ViewFilter, open: Set<string>, expanded: string[]): Plan {
+  const builder = new Builder(filters, open);
+  const links = linksOf(records, entity.id, filters);
   const drawn: Link[] = [];
   const place = (wanted: (section: Key, column: number) => boolean) => {
     for (const link of links) {
@@ -149,18 +149,18 @@ export function profilePlan(records: Records, entity: Entity, sight: Sight, open
   place((_, column) => column !== 0);
   // the heading of a section below the entity says what a line to it would
   const said = drawn.filter((link) => placeOf(link, entity.id)[0] === 0 && !link.sign && !link.contested && !link.negated && !link.ended && !link.isNew && !link.weak);
-  grow(records, builder, sight, expanded, drawn);
+  grow(records, builder, filters, expanded, drawn);
   return builder.plan(unique(drawn), new Set(said.map((link) => link.key)));
 }
 
 /** Add the strongest neighbours of expanded entities beside them, within a budget each. */
-function grow(records: Records, builder: Builder, sight: Sight, expanded: string[], drawn: Link[]): void {
+function grow(records: Records, builder: Builder, filters: ViewFilter, expanded: string[], drawn: Link[]): void {
   for (const id of expanded) {
     const column = builder.places.get(id);
     const entity = records.entities.get(id);
     if (column === undefined || !entity) continue;
     let added = 0;
-    for (const link of linksOf(records, id, sight)) {
+    for (const link of linksOf(records, id, filters)) {
       const end = other(link, id);
       if (builder.has(end.id)) {
         drawn.push(link);
@@ -190,11 +190,11 @@ const CAUSAL_EACH = 10;
  * The answer to a question as kg/query gave it, through the reader's filters: what is filtered, not yet published or hidden
  * is left out, and nothing else is reckoned here.
  */
-export function answerPlan(records: Records, pictures: WirePicture[], sight: Sight, open: Set<string>, expanded: string[]): Plan {
-  const builder = new Builder(sight, open);
+export function answerPlan(records: Records, pictures: WirePicture[], filters: ViewFilter, open: Set<string>, expanded: string[]): Plan {
+  const builder = new Builder(filters, open);
   const links = new Map<string, Link>();
   const nested = new Set<string>();
-  for (const picture of pictures) for (const link of linksIn(records, picture, sight)) links.set(link.key, link);
+  for (const picture of pictures) for (const link of linksIn(records, picture, filters)) links.set(link.key, link);
   const tied = new Set([...links.values()].flatMap((link) => [link.subject.id, link.object.id]));
   const topics = new Set(pictures.flatMap((picture) => picture.topics));
   for (const picture of pictures) {
@@ -211,7 +211,7 @@ export function answerPlan(records: Records, pictures: WirePicture[], sight: Sig
         for (const [place, move, basis, topic, inset] of items) {
           const entity = records.entities.get(picture.ids[place]!);
           if (!entity || !(topic || tied.has(entity.id) || !linked.has(place))) continue;
-          if (sight.kinds.size && !sight.kinds.has(entity.kind) && !topics.has(entity.id) && !sight.pinned.has(entity.id)) continue;
+          if (filters.kinds.size && !filters.kinds.has(entity.kind) && !topics.has(entity.id) && !filters.pinned.has(entity.id)) continue;
           const key = inset ? `${id}/${entity.id}` : entity.id;
           const note = inset ? entity.code : isKey(`basis_${basis}`) ? t(`basis_${basis}` as Key) : topic ? entity.code : "";
           builder.add(step, id, isKey(heading) ? t(heading) : "", item(entity, note, { key, move, inset: inset === 1, strong: topic === 1 || (!inset && id.startsWith("stage:")) }), limit);
@@ -221,8 +221,8 @@ export function answerPlan(records: Records, pictures: WirePicture[], sight: Sig
   }
   builder.left = pictures[0]?.left ?? 0;
   const drawn = [...links.values()].filter((link) => builder.has(link.subject.id) && builder.has(link.object.id));
-  if (sight.weak) drawn.push(...weakAmong(records, builder, sight, links));
-  grow(records, builder, sight, expanded, drawn);
+  if (filters.weak) drawn.push(...weakAmong(records, builder, filters, links));
+  grow(records, builder, filters, expanded, drawn);
   // a stage of the topic stands in its column: a line would only repeat that
   const member = (link: Link) => link.relation.family === "structure" && topics.has(link.object.id);
   const chained = pictures.some((picture) => picture.kind === "chain");
@@ -231,10 +231,10 @@ export function answerPlan(records: Records, pictures: WirePicture[], sight: Sig
 }
 
 /** Return the links between what is drawn that are too unsure for an answer. */
-function weakAmong(records: Records, builder: Builder, sight: Sight, known: Map<string, Link>): Link[] {
+function weakAmong(records: Records, builder: Builder, filters: ViewFilter, known: Map<string, Link>): Link[] {
   const found: Link[] = [];
   for (const id of builder.places.keys()) {
-    for (const link of linksOf(records, id, { ...sight, weak: true })) {
+    for (const link of linksOf(records, id, { ...filters, weak: true })) {
       if (link.weak && link.subject.id === id && builder.has(link.object.id) && !known.has(link.key)) found.push(link);
     }
   }
@@ -242,12 +242,12 @@ function weakAmong(records: Records, builder: Builder, sight: Sight, known: Map<
 }
 
 /** Count the links between what a plan shows that are too unsure to be drawn. */
-export function countWeak(records: Records, plan: Plan, sight: Sight): number {
+export function countWeak(records: Records, plan: Plan, filters: ViewFilter): number {
   const shown = new Set(plan.columns.flatMap(({ sections }) => sections.flatMap(({ items }) => items.map(({ entity }) => entity.id))));
   const drawn = new Set(plan.links.map((link) => link.key));
   let count = 0;
   for (const id of shown) {
-    for (const link of linksOf(records, id, { ...sight, weak: true })) {
+    for (const link of linksOf(records, id, { ...filters, weak: true })) {
       if (link.weak && link.subject.id === id && shown.has(link.object.id) && !drawn.has(link.key)) count += 1;
     }
   }
@@ -263,8 +263,8 @@ export interface ShownPath {
 }
 
 /** Return the paths of an answer whose links are all visible; of a factor, the end that is not the factor. */
-export function pathsOf(records: Records, picture: WirePicture, sight: Sight): ShownPath[] {
-  const visible = picture.links.map((_, row) => linkIn(records, picture, row, sight));
+export function pathsOf(records: Records, picture: WirePicture, filters: ViewFilter): ShownPath[] {
+  const visible = picture.links.map((_, row) => linkIn(records, picture, row, filters));
   const roots = new Set(picture.columns.filter(([step]) => step === 0).flatMap(([, , sections]) => sections.flatMap(([, , items]) => items.map(([place]) => place))));
   const found: ShownPath[] = [];
   for (const [nodes, rows, sign] of picture.paths) {
@@ -281,10 +281,10 @@ export function pathsOf(records: Records, picture: WirePicture, sight: Sight): S
 }
 
 /** The members of a theme by kind, with the links among them. */
-export function membersPlan(records: Records, members: Entity[], sight: Sight, open: Set<string>, expanded: string[]): Plan {
-  const builder = new Builder(sight, open);
+export function membersPlan(records: Records, members: Entity[], filters: ViewFilter, open: Set<string>, expanded: string[]): Plan {
+  const builder = new Builder(filters, open);
   const ids = new Set(members.map((member) => member.id));
-  const links = unique(members.flatMap((member) => linksOf(records, member.id, sight).filter((link) => ids.has(other(link, member.id).id))));
+  const links = unique(members.flatMap((member) => linksOf(records, member.id, filters).filter((link) => ids.has(other(link, member.id).id))));
   const degree = new Map<string, number>();
   for (const link of links) for (const end of [link.subject.id, link.object.id]) degree.set(end, (degree.get(end) ?? 0) + link.strength);
   const ranked = [...members].sort((one, another) => (degree.get(another.id) ?? 0) - (degree.get(one.id) ?? 0) || (one.id < another.id ? -1 : 1));
@@ -297,6 +297,6 @@ export function membersPlan(records: Records, members: Entity[], sight: Sight, o
     for (const member of ranked) if (kinds.includes(member.kind)) builder.add(column, title, t(title), item(member, member.code), 16);
   });
   const shown = links.filter((link) => builder.has(link.subject.id) && builder.has(link.object.id));
-  grow(records, builder, sight, expanded, shown);
+  grow(records, builder, filters, expanded, shown);
   return builder.plan(unique(shown), new Set());
 }

@@ -6,12 +6,12 @@ import type { Loading } from "./app";
 import { asOfText, ensure, entityOf, firstDay, isLoaded, lastDay, loadPictures, meta, pictureKey, picturesOf, records, sightOf, source, useLoading } from "./app";
 import { claimText, modalityText, notesOf, relationText, valueText } from "./claims";
 import { ExportMenu, Filters, TimeBar, UndoButton, ViewTabs } from "./controls";
-import type { Entity, Seen, WirePicture } from "./data";
+import type { Entity, VisibleFact, WirePicture } from "./data";
 import { iso, nameAt } from "./data";
 import { Drawer, LIST } from "./drawer";
 import { Figures, figuresOf } from "./figures";
 import { Cite, chapterText, livesNow, loadLives, loadRun, runDay, runOf } from "./home";
-import type { Link, Sight } from "./links";
+import type { Link, ViewFilter } from "./links";
 import { linksOf, other } from "./links";
 import { NetworkView, loadNetwork, networkOf } from "./network";
 import { isDark, kindColors } from "./palette";
@@ -120,10 +120,10 @@ function Sources({ links, asOf }: { links: Link[]; asOf: number }) {
   );
 }
 
-function Drawn({ plan, route, sight, title }: { plan: Plan; route: Route; sight: Sight; title: string }) {
+function Drawn({ plan, route, filters, title }: { plan: Plan; route: Route; filters: ViewFilter; title: string }) {
   return (
     <Picture
-      plan={plan} asOf={sight.asOf} picked={route.pick} pinned={sight.pinned} folds={new Set(route.open)} label={title}
+      plan={plan} asOf={filters.asOf} picked={route.pick} pinned={filters.pinned} folds={new Set(route.open)} label={title}
       onPick={(what) => change({ pick: what }, route.pick !== "")}
       onAct={(action, id) => act(route, action, id)}
       onFold={(section) => change({ open: flip(route.open, section) })}
@@ -186,19 +186,19 @@ const COMPANY_TABS: [string, Key][] = [["", "picture"], ["table", "table"], ["fi
 
 export function CompanyView({ route }: { route: Route }) {
   const id = route.ids[0] ?? "";
-  const sight = sightOf(route);
+  const filters = sightOf(route);
   const loading = useLoading(() => ensure([id, ...route.expanded]), `company:${id}:${route.expanded.length}`);
   const entity = entityOf(id);
-  const links = entity ? linksOf(records, id, sight) : [];
-  const [title, subtitle] = header(entity, id, sight.asOf);
-  const plan = entity ? profilePlan(records, entity, sight, new Set(route.open), route.expanded) : null;
+  const links = entity ? linksOf(records, id, filters) : [];
+  const [title, subtitle] = header(entity, id, filters.asOf);
+  const plan = entity ? profilePlan(records, entity, filters, new Set(route.open), route.expanded) : null;
   let body: ComponentChild = null;
   if (!entity || !plan) body = <Empty name={title} route={route} />;
-  else if (route.tab === "table") body = <LinkTable entity={entity} links={links} sight={sight} />;
-  else if (route.tab === "figures") body = <Figures entity={entity} sight={sight} />;
-  else if (route.tab === "events") body = <Events entity={entity} sight={sight} />;
-  else if (route.tab === "themes") body = <ThemesOf entity={entity} route={route} sight={sight} />;
-  else body = links.length ? <><Legend plan={plan}><WeakSwitch plan={plan} sight={sight} count={linksOf(records, id, { ...sight, weak: true }).length - links.length} /></Legend><Drawn plan={plan} route={route} sight={sight} title={title} /></> : <Empty name={title} route={route} />;
+  else if (route.tab === "table") body = <LinkTable entity={entity} links={links} filters={filters} />;
+  else if (route.tab === "figures") body = <Figures entity={entity} filters={filters} />;
+  else if (route.tab === "events") body = <Events entity={entity} filters={filters} />;
+  else if (route.tab === "themes") body = <ThemesOf entity={entity} route={route} filters={filters} />;
+  else body = links.length ? <><Legend plan={plan}><WeakSwitch plan={plan} filters={filters} count={linksOf(records, id, { ...filters, weak: true }).length - links.length} /></Legend><Drawn plan={plan} route={route} filters={filters} title={title} /></> : <Empty name={title} route={route} />;
   return <Frame route={route} title={title} subtitle={subtitle} loading={loading} links={plan?.links.length ? plan.links : links} tabs={COMPANY_TABS.filter(([tab]) => !meta.alone || tab !== "themes")} notice={plan && !route.tab ? leftText(plan) : ""}>{body}</Frame>;
 }
 
@@ -210,13 +210,13 @@ function stateText(link: Link): string {
   return link.ended ? t("is_ended") : link.isNew ? t("is_new") : "";
 }
 
-export function LinkTable({ entity, links, sight }: { entity: Entity; links: Link[]; sight: Sight }) {
+export function LinkTable({ entity, links, filters }: { entity: Entity; links: Link[]; filters: ViewFilter }) {
   const quality = (link: Link, name: string) => link.seen.map((seen) => seen.fact.qualifiers[name]).find(Boolean) ?? "";
   const shares = (link: Link) => quality(link, "revenue_share") || quality(link, "cost_share") || valueText(link.seen[0]!.fact.value);
   const columns = [
     { id: "group", title: t("group"), value: (link: Link) => t(placeOf(link, entity.id)[1]) },
     { id: "wording", title: t("relation"), value: (link: Link) => [relationText(link.seen[0]!.fact, entity.id), modalityText(link.seen[0]!.fact)].filter(Boolean).join(" · ") },
-    { id: "name", title: t("object"), value: (link: Link) => nameAt(other(link, entity.id), sight.asOf), show: (link: Link) => <a href={hrefTo(viewFor(other(link, entity.id).kind), other(link, entity.id).id)}>{nameAt(other(link, entity.id), sight.asOf)}</a> },
+    { id: "name", title: t("object"), value: (link: Link) => nameAt(other(link, entity.id), filters.asOf), show: (link: Link) => <a href={hrefTo(viewFor(other(link, entity.id).kind), other(link, entity.id).id)}>{nameAt(other(link, entity.id), filters.asOf)}</a> },
     { id: "code", title: t("code"), value: (link: Link) => other(link, entity.id).code },
     { id: "product", title: t("product"), value: (link: Link) => quality(link, "product") },
     { id: "share", title: t("share"), value: shares },
@@ -225,32 +225,27 @@ export function LinkTable({ entity, links, sight }: { entity: Entity; links: Lin
     { id: "last", title: t("last_seen"), value: (link: Link) => iso(link.last) },
     { id: "sure", title: t("certainty"), value: (link: Link) => Math.round(link.certainty * 100) },
     { id: "sources", title: t("sources"), value: (link: Link) => link.sources },
-    ...(sight.since === null ? [] : [{ id: "state", title: t("compare"), value: (link: Link) => stateText(link) }]),
+    ...(filters.since === null ? [] : [{ id: "state", title: t("compare"), value: (link: Link) => stateText(link) }]),
     { id: "source", title: t("source"), value: (link: Link) => link.seen[0]!.evidence.at(-1)!.doc.title, show: (link: Link) => evidenceButton(link, link.seen[0]!.evidence.at(-1)!.doc.title) },
   ];
   return <DataTable name={`${entity.name} ${t("profile")}`} rows={links} columns={columns} />;
 }
 
-const EVENTS = new Set([
-  "undergoes", "rates", "acquires", "raises_stake_in", "cuts_stake_in", "invests_in", "founds", "funds", "merges_with", "issues_to",
-  "pledges_to", "transfers_to", "buys_assets_from", "disputes_with", "comments_on", "partners_with",
-]);
-
-function Events({ entity, sight }: { entity: Entity; sight: Sight }) {
-  const events = records.seen(entity.id, sight.asOf).filter(({ fact, confidence }) => EVENTS.has(fact.relation.name) && confidence >= (sight.certainty ?? fact.relation.cut));
+function Events({ entity, filters }: { entity: Entity; filters: ViewFilter }) {
+  const events = records.seen(entity.id, filters.asOf).filter(({ fact, confidence }) => fact.relation.timeline && confidence >= (filters.certainty ?? fact.relation.cut));
   events.sort((one, two) => two.first - one.first || (one.fact.id < two.fact.id ? -1 : 1));
-  if (!events.length) return <p class="faint">{t("no_events", { day: iso(sight.asOf) })}</p>;
+  if (!events.length) return <p class="faint">{t("no_events", { day: iso(filters.asOf) })}</p>;
   return (
     <ol class="timeline">
       {events.slice(0, 200).map((seen) => (
-        <li key={seen.fact.id}><time>{iso(seen.first)}</time> <button type="button" class="link" onClick={() => change({ pick: `f:${seen.fact.id}` }, true)}>{claimText(seen.fact, sight.asOf)}</button></li>
+        <li key={seen.fact.id}><time>{iso(seen.first)}</time> <button type="button" class="link" onClick={() => change({ pick: `f:${seen.fact.id}` }, true)}>{claimText(seen.fact, filters.asOf)}</button></li>
       ))}
     </ol>
   );
 }
 
-function ThemesOf({ entity, route, sight }: { entity: Entity; route: Route; sight: Sight }) {
-  const day = runDay(sight.asOf);
+function ThemesOf({ entity, route, filters }: { entity: Entity; route: Route; filters: ViewFilter }) {
+  const day = runDay(filters.asOf);
   useLoading(() => loadRun(day), `run:${day}`);
   const run = runOf(day);
   const place = run?.members.id.indexOf(entity.id) ?? -1;
@@ -266,21 +261,21 @@ interface AnswerProps {
   tabs: [string, Key][];
   tools?: ComponentChild;
   none: ComponentChild;
-  table: (plan: Plan, pictures: WirePicture[], sight: Sight) => ComponentChild;
+  table: (plan: Plan, pictures: WirePicture[], filters: ViewFilter) => ComponentChild;
 }
 
 /** A view that draws the answer to a question, or lists it. */
 function AnswerView({ route, title, subtitle, tabs, tools, none, table }: AnswerProps) {
-  const sight = sightOf(route);
+  const filters = sightOf(route);
   const loading = useLoading(() => loadPictures(route), pictureKey(route));
   const pictures = picturesOf(route);
   const ready = pictures !== undefined && (loading.state === "ready" || pictures.every((each) => each.ids.every(isLoaded)));
-  const plan = ready ? answerPlan(records, pictures, sight, new Set(route.open), route.expanded) : null;
+  const plan = ready ? answerPlan(records, pictures, filters, new Set(route.open), route.expanded) : null;
   const notes = [plan && !route.tab ? leftText(plan) : "", meta.mode === "packed" && plan && filtersOrDays(route) ? t("packed_answer") : ""];
-  const body = !plan ? null : !plan.links.length ? <>{tools ? <p class="buttons">{tools}</p> : null}{none}</> : route.tab === "table" ? table(plan, pictures!, sight) : (
+  const body = !plan ? null : !plan.links.length ? <>{tools ? <p class="buttons">{tools}</p> : null}{none}</> : route.tab === "table" ? table(plan, pictures!, filters) : (
     <>
-      <Legend plan={plan}>{tools}<WeakSwitch plan={plan} sight={sight} /></Legend>
-      <Drawn plan={plan} route={route} sight={sight} title={title} />
+      <Legend plan={plan}>{tools}<WeakSwitch plan={plan} filters={filters} /></Legend>
+      <Drawn plan={plan} route={route} filters={filters} title={title} />
     </>
   );
   const shown: Loading = plan && loading.state === "loading" ? { ...loading, state: "ready" } : loading;
@@ -292,8 +287,8 @@ function filtersOrDays(route: Route): boolean {
 }
 
 /** Say how many links are too unsure to be drawn, and draw them on demand. */
-function WeakSwitch({ plan, sight, count = countWeak(records, plan, sight) }: { plan: Plan; sight: Sight; count?: number }) {
-  if (sight.weak) return <button type="button" aria-pressed="true" onClick={() => change({ weak: 0 })}>{t("weak_hide")}</button>;
+function WeakSwitch({ plan, filters, count = countWeak(records, plan, filters) }: { plan: Plan; filters: ViewFilter; count?: number }) {
+  if (filters.weak) return <button type="button" aria-pressed="true" onClick={() => change({ weak: 0 })}>{t("weak_hide")}</button>;
   return count ? <button type="button" aria-pressed="false" onClick={() => change({ weak: 1 })}>{t("weak_show", { n: count })}</button> : null;
 }
 
@@ -304,7 +299,7 @@ export function ChainView({ route }: { route: Route }) {
   return (
     <AnswerView
       route={route} title={title} subtitle={subtitle} tabs={PICTURE_TABS} none={<None name={title} route={route} />}
-      table={(plan, _, sight) => <ChainTable plan={plan} sight={sight} name={title} />}
+      table={(plan, _, filters) => <ChainTable plan={plan} filters={filters} name={title} />}
     />
   );
 }
@@ -314,13 +309,13 @@ const PICTURE_TABS: [string, Key][] = [["", "picture"], ["table", "table"]];
 /** What is known of a name for which there is no such answer. */
 function None({ name, route }: { name: string; route: Route }) {
   const entity = entityOf(route.ids[0] ?? "");
-  const sight = sightOf(route);
-  const links = entity ? linksOf(records, entity.id, sight) : [];
+  const filters = sightOf(route);
+  const links = entity ? linksOf(records, entity.id, filters) : [];
   if (!entity || !links.length) return <Empty name={name} route={route} />;
   return (
     <>
       <p class="faint">{t(meta.mode === "packed" ? "not_packed" : "no_answer")}</p>
-      <Drawn plan={profilePlan(records, entity, sight, new Set(route.open), route.expanded)} route={route} sight={sight} title={name} />
+      <Drawn plan={profilePlan(records, entity, filters, new Set(route.open), route.expanded)} route={route} filters={filters} title={name} />
     </>
   );
 }
@@ -330,34 +325,34 @@ interface ChainRow {
   product: Entity;
   company: Entity | null;
   link: Link | null;
-  figure: Seen | null;
+  figure: VisibleFact | null;
 }
 
 const MAIN_FIGURES = ["营业收入", "营收", "归母净利润", "净利润", "出货量", "销量", "产能", "市占率"];
 
-function mainFigure(entity: Entity, sight: Sight): Seen | null {
-  const figures = figuresOf(entity, sight).filter(({ fact }) => fact.modality === "asserted" && fact.subject === entity);
-  const rank = (seen: Seen) => { const place = MAIN_FIGURES.findIndex((name) => seen.fact.object.name.endsWith(name)); return place < 0 ? 99 : place; };
+function mainFigure(entity: Entity, filters: ViewFilter): VisibleFact | null {
+  const figures = figuresOf(entity, filters).filter(({ fact }) => fact.modality === "asserted" && fact.subject === entity);
+  const rank = (seen: VisibleFact) => { const place = MAIN_FIGURES.findIndex((name) => seen.fact.object.name.endsWith(name)); return place < 0 ? 99 : place; };
   figures.sort((one, two) => Math.floor(rank(one) / 99) - Math.floor(rank(two) / 99) || two.last - one.last || rank(one) - rank(two));
   return figures[0] ?? null;
 }
 
-function ChainTable({ plan, sight, name }: { plan: Plan; sight: Sight; name: string }) {
+function ChainTable({ plan, filters, name }: { plan: Plan; filters: ViewFilter; name: string }) {
   const ends = new Map(plan.links.map((link) => [`${link.subject.id} ${link.object.id}`, link]));
   const rows = plan.columns.flatMap((column) => column.sections.flatMap((section): ChainRow[] => {
     const [stage, ...companies] = section.items.map(({ entity }) => entity);
     if (!stage) return [];
     if (!companies.length) return [{ stage: column.caption, product: stage, company: null, link: null, figure: null }];
-    return companies.map((company) => ({ stage: column.caption, product: stage, company, link: ends.get(`${company.id} ${stage.id}`) ?? null, figure: mainFigure(company, sight) }));
+    return companies.map((company) => ({ stage: column.caption, product: stage, company, link: ends.get(`${company.id} ${stage.id}`) ?? null, figure: mainFigure(company, filters) }));
   }));
   const columns = [
     { id: "stage", title: t("stage"), value: (row: ChainRow) => row.stage },
-    { id: "product", title: t("product"), value: (row: ChainRow) => nameAt(row.product, sight.asOf), show: (row: ChainRow) => <a href={hrefTo("chain", row.product.id)}>{nameAt(row.product, sight.asOf)}</a> },
-    { id: "company", title: t("company"), value: (row: ChainRow) => (row.company ? nameAt(row.company, sight.asOf) : ""), show: (row: ChainRow) => row.company ? <a href={hrefTo("company", row.company.id)}>{nameAt(row.company, sight.asOf)}</a> : null },
+    { id: "product", title: t("product"), value: (row: ChainRow) => nameAt(row.product, filters.asOf), show: (row: ChainRow) => <a href={hrefTo("chain", row.product.id)}>{nameAt(row.product, filters.asOf)}</a> },
+    { id: "company", title: t("company"), value: (row: ChainRow) => (row.company ? nameAt(row.company, filters.asOf) : ""), show: (row: ChainRow) => row.company ? <a href={hrefTo("company", row.company.id)}>{nameAt(row.company, filters.asOf)}</a> : null },
     { id: "code", title: t("code"), value: (row: ChainRow) => row.company?.code ?? "" },
     { id: "share", title: t("share"), value: (row: ChainRow) => (row.link ? notesOf(row.link.seen[0]!.fact).join(" · ") : "") },
-    { id: "figure", title: t("latest_figure"), value: (row: ChainRow) => figureText(row.figure, sight.asOf), show: (row: ChainRow) => row.figure ? <button type="button" class="link" onClick={() => change({ pick: `f:${row.figure!.fact.id}` }, true)}>{figureText(row.figure, sight.asOf)}</button> : null },
-    ...(sight.since === null ? [] : [{ id: "state", title: t("compare"), value: (row: ChainRow) => (row.link ? stateText(row.link) : "") }]),
+    { id: "figure", title: t("latest_figure"), value: (row: ChainRow) => figureText(row.figure, filters.asOf), show: (row: ChainRow) => row.figure ? <button type="button" class="link" onClick={() => change({ pick: `f:${row.figure!.fact.id}` }, true)}>{figureText(row.figure, filters.asOf)}</button> : null },
+    ...(filters.since === null ? [] : [{ id: "state", title: t("compare"), value: (row: ChainRow) => (row.link ? stateText(row.link) : "") }]),
     { id: "day", title: t("last_seen"), value: (row: ChainRow) => (row.link ? iso(row.link.last) : "") },
     { id: "sources", title: t("sources"), value: (row: ChainRow) => row.link?.sources ?? "" },
     { id: "source", title: t("source"), value: (row: ChainRow) => row.link?.seen[0]!.evidence.at(-1)!.doc.title ?? "", show: (row: ChainRow) => row.link ? evidenceButton(row.link, row.link.seen[0]!.evidence.at(-1)!.doc.title) : null },
@@ -365,7 +360,7 @@ function ChainTable({ plan, sight, name }: { plan: Plan; sight: Sight; name: str
   return <DataTable name={`${name} ${t("chain")}`} rows={rows} columns={columns} />;
 }
 
-function figureText(seen: Seen | null, asOf: number): string {
+function figureText(seen: VisibleFact | null, asOf: number): string {
   if (!seen) return "";
   const owner = nameAt(seen.fact.subject, asOf);
   const object = nameAt(seen.fact.object, asOf);
@@ -384,17 +379,17 @@ export function FactorView({ route }: { route: Route }) {
   return (
     <AnswerView
       route={route} title={title} subtitle={subtitle} tabs={PICTURE_TABS} tools={tools} none={<None name={title} route={route} />}
-      table={(_, pictures, sight) => <PathTable pictures={pictures} sight={sight} name={title} />}
+      table={(_, pictures, filters) => <PathTable pictures={pictures} filters={filters} name={title} />}
     />
   );
 }
 
-function PathTable({ pictures, sight, name }: { pictures: WirePicture[]; sight: Sight; name: string }) {
-  const rows = pictures.slice(0, 1).flatMap((picture) => pathsOf(records, picture, sight));
-  const text = ({ links }: ShownPath) => links.map((link) => claimText(link.seen[0]!.fact, sight.asOf)).join("；");
+function PathTable({ pictures, filters, name }: { pictures: WirePicture[]; filters: ViewFilter; name: string }) {
+  const rows = pictures.slice(0, 1).flatMap((picture) => pathsOf(records, picture, filters));
+  const text = ({ links }: ShownPath) => links.map((link) => claimText(link.seen[0]!.fact, filters.asOf)).join("；");
   const columns = [
     { id: "side", title: t("direction"), value: ({ side }: ShownPath) => t(side < 0 ? "causes" : "effects") },
-    { id: "end", title: t("object"), value: ({ end }: ShownPath) => nameAt(end, sight.asOf), show: ({ end }: ShownPath) => <a href={hrefTo(viewFor(end.kind), end.id)}>{nameAt(end, sight.asOf)}</a> },
+    { id: "end", title: t("object"), value: ({ end }: ShownPath) => nameAt(end, filters.asOf), show: ({ end }: ShownPath) => <a href={hrefTo(viewFor(end.kind), end.id)}>{nameAt(end, filters.asOf)}</a> },
     { id: "sign", title: "±", value: ({ sign }: ShownPath) => (sign > 0 ? "+" : "−"), show: ({ sign }: ShownPath) => <b class={sign > 0 ? "plus" : "minus"}>{sign > 0 ? "+" : "−"}</b> },
     { id: "path", title: t("path"), value: text },
     { id: "lag", title: t("lag"), value: ({ links }: ShownPath) => links.map((link) => link.seen[0]!.fact.qualifiers.lag ?? "").filter(Boolean).join("；") },
@@ -412,7 +407,7 @@ export function PathView({ route }: { route: Route }) {
     <AnswerView
       route={route} title={title} subtitle={t("path")} tabs={PICTURE_TABS}
       none={<p>{t(meta.mode === "packed" ? "path_not_packed" : "no_path")}</p>}
-      table={(_, pictures, sight) => <PathTable pictures={pictures} sight={sight} name={title} />}
+      table={(_, pictures, filters) => <PathTable pictures={pictures} filters={filters} name={title} />}
     />
   );
 }
@@ -424,13 +419,13 @@ export function NetworkPage({ route }: { route: Route }) {
   const seeds = id ? [id, ...route.expanded] : meta.topics.map(([topic]) => topic);
   const depth = route.depth || 1;
   const most = Math.min(5000, route.most || MOST_NODES);
-  const sight = sightOf(route);
+  const filters = sightOf(route);
   const on = `network:${seeds.join()}:${depth}:${most}`;
   const loading = useLoading(() => loadNetwork(seeds, depth, most), on);
   const entity = entityOf(id);
-  const [title, subtitle] = id ? header(entity, id, sight.asOf) : [t("network"), ""];
+  const [title, subtitle] = id ? header(entity, id, filters.asOf) : [t("network"), ""];
   const version = `${on}:${loading.state}:${JSON.stringify({ ...route, pick: "", tab: "" })}:${isDark()}`;
-  const network = useMemo(() => (loading.state === "ready" ? networkOf(seeds, depth, most, sight) : { nodes: [], links: [], left: 0 }), [version]);
+  const network = useMemo(() => (loading.state === "ready" ? networkOf(seeds, depth, most, filters) : { nodes: [], links: [], left: 0 }), [version]);
   const count = t("nodes_links", { n: network.nodes.length, m: network.links.length });
   const notice = network.left ? `${count} · ${t("too_many", { n: network.nodes.length, m: network.left })}` : count;
   return (
@@ -439,15 +434,15 @@ export function NetworkPage({ route }: { route: Route }) {
         {[1, 2, 3].map((step) => <button key={step} type="button" aria-pressed={step === depth} onClick={() => change({ depth: step })}>{t("depth", { n: step })}</button>)}
         {[300, MOST_NODES, 2000, 5000].map((count_) => <button key={count_} type="button" aria-pressed={count_ === most} onClick={() => change({ most: count_ })}>≤ {count_}</button>)}
       </p>
-      {network.links.length ? <NetworkView network={network} seeds={seeds} sight={sight} version={version} onPick={(what) => change({ pick: what }, true)} onAct={(action, node) => act(route, action, node)} /> : <Empty name={title} route={route} />}
+      {network.links.length ? <NetworkView network={network} seeds={seeds} filters={filters} version={version} onPick={(what) => change({ pick: what }, true)} onAct={(action, node) => act(route, action, node)} /> : <Empty name={title} route={route} />}
     </Frame>
   );
 }
 
 export function ThemePage({ route }: { route: Route }) {
   const id = route.ids[0] ?? "";
-  const sight = sightOf(route);
-  const day = runDay(sight.asOf);
+  const filters = sightOf(route);
+  const day = runDay(filters.asOf);
   const run = runOf(day);
   const theme = run?.themes.find((each) => each.id === id);
   const members = theme?.members.map((place) => run!.members.id[place]!) ?? [];
@@ -457,9 +452,9 @@ export function ThemePage({ route }: { route: Route }) {
     await ensure((found?.members.map((place) => runOf(day)!.members.id[place]!) ?? []).slice(0, 160));
   }, `theme:${id}:${day}`);
   const life = livesNow()?.themes[id];
-  const events = life?.events.filter(([when]) => when <= sight.asOf) ?? [];
+  const events = life?.events.filter(([when]) => when <= filters.asOf) ?? [];
   const entities = members.map((member) => entityOf(member)).filter((each): each is Entity => each !== undefined);
-  const plan = loading.state === "ready" && theme ? membersPlan(records, entities, sight, new Set(route.open), route.expanded) : null;
+  const plan = loading.state === "ready" && theme ? membersPlan(records, entities, filters, new Set(route.open), route.expanded) : null;
   const body = !theme ? <p>{t("no_theme")}</p> : (
     <div class="theme">
       <section>
@@ -468,9 +463,9 @@ export function ThemePage({ route }: { route: Route }) {
         {theme.news.length ? <h2>{t("whats_new")}</h2> : null}
         <ul>{theme.news.map(([text, facts]) => <li key={text}>{text} <Cite facts={facts} route={route} /></li>)}</ul>
         <h2>{t("biography")}</h2>
-        <ol class="timeline">{events.map(([when, ...event]) => <li key={when + event[0]}><time>{iso(when)}</time> {chapterText(event, sight.asOf)} <Cite facts={event[8]} route={route} /></li>)}</ol>
+        <ol class="timeline">{events.map(([when, ...event]) => <li key={when + event[0]}><time>{iso(when)}</time> {chapterText(event, filters.asOf)} <Cite facts={event[8]} route={route} /></li>)}</ol>
       </section>
-      {plan ? <div class="drawn"><Legend plan={plan}><WeakSwitch plan={plan} sight={sight} /></Legend><Drawn plan={plan} route={route} sight={sight} title={theme.title} /></div> : null}
+      {plan ? <div class="drawn"><Legend plan={plan}><WeakSwitch plan={plan} filters={filters} /></Legend><Drawn plan={plan} route={route} filters={filters} title={theme.title} /></div> : null}
     </div>
   );
   return <Frame route={route} title={theme?.title ?? t("theme")} subtitle={t("members", { n: members.length })} loading={loading} links={plan?.links ?? []} tabs={[]} notice={plan ? leftText(plan) : ""}>{body}</Frame>;

@@ -56,6 +56,16 @@ def test_a_label_with_a_comma_in_brackets_hides_the_heading():
         (("碳酸锂价格较上周上涨5%。",), [False]),
         (("碳酸锂价格较年初上涨5%。",), [False]),
         (("8月碳酸锂价格同比上涨5%。",), [False]),
+        # of several firms, of which the last has a second name in brackets
+        (("2024年京东方、华星光电（TCL科技）市占率突破50%。",), [True]),
+        # of a firm that the clause does not name, or of a narrower thing
+        (("2024年公司碳酸锂全球市占率达到65%。",), [True]),
+        (("2024年某厂的碳酸锂业务停滞，碳酸锂产能2万吨。",), [True]),
+        (("2024年一次性内窥镜市场规模达到20亿美元。",), [True]),
+        (("2024年全球内窥镜市场规模达到20亿美元。",), [False]),
+        (("中国电信2024年资本开支为870亿元，其中5G资本开支为397亿元。",), [True, False]),
+        # no firm has the size of a market
+        (("2024年兴业证券整理靶材市场总体规模163亿元。",), [True]),
         # added up since January, or of the one month
         (("2025年7月废铝累计进口117万吨。",), [True]),
         (("2025年7月废铝进口20万吨，累计同比下降5%。",), [True, False]),

@@ -234,6 +234,23 @@ def test_the_subject_of_the_title():
     assert rows("2024年营业收入3620亿元。", title="宁德时代2024年年报点评") == {REVENUE}
 
 
+def test_a_company_named_again_under_its_own_title_is_as_sure_as_without():
+    lines = ("宁德时代2024年归母净利润507亿元。",)
+    confidence = [
+        fact.confidence
+        for title in ("宁德时代2024年年报点评", "电池周报")
+        for fact in read(report(*lines, title=title)).facts
+    ]
+    assert confidence[0] == confidence[1] > Settings().answer_confidence
+
+
+def test_the_next_period_of_a_figure_may_be_realised():
+    assert rows("比亚迪2024年营业收入7771亿元，25Q1实现1704亿元。") == {
+        ("比亚迪", "营业收入", 7771e8, "元", "", "2024"),
+        ("比亚迪", "营业收入", 1704e8, "元", "", "2025Q1"),
+    }
+
+
 def test_the_company_word_is_the_subject_of_the_report():
     assert rows("公司2024年营业收入3620亿元。", codes=("300750.SZ",)) == {REVENUE}
 

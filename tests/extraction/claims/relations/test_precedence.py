@@ -170,3 +170,20 @@ def test_a_product_of_other_companies_rivals_or_sentences_is_not_made(text: str,
 def test_a_product_is_read_in_full():
     sentence = sentence_of("甲公司的主要产品包括丁电池整线设备。")
     assert kept([row_of(sentence, "甲公司", "produces", "丁电池")]) == {("甲公司", "produces", "丁电池整线设备")}
+
+
+@pytest.mark.parametrize(
+    ("text", "seller", "buyer", "stays"),
+    [
+        ("甲公司扩产，乙公司向丙公司供货。", "甲公司", "丙公司", False),
+        ("乙公司向丙公司供货，并服务丁公司。", "丙公司", "丁公司", False),
+        ("甲公司的方案成本低于丁公司。", "甲公司", "丁公司", False),
+        ("甲公司获丁公司投资。", "丁公司", "甲公司", False),
+        ("甲公司产线由丁公司设备装配。", "丁公司", "甲公司", True),
+    ],
+)
+def test_a_guessed_supply_stands_where_no_frame_and_no_comparison_speaks_against_it(text, seller, buyer, stays):
+    sentence = sentence_of(text)
+    frames = [row_of(sentence, "乙公司", "supplies", "丙公司", pattern="firms.supplies.to")] if "乙公司" in text else []
+    guess = row_of(sentence, seller, "supplies", buyer, reader=_GUESS)
+    assert ((seller, "supplies", buyer) in kept([*frames, guess])) is stays

@@ -16,6 +16,8 @@ LATE_MAY = date(2025, 5, 28)
     [
         (APRIL, "4 月销量 22142 台，同比 + 17.6%；", [], True),  # a month without a year is that of the note
         (APRIL, "其中国内 12547 台；", ["4 月销量 22142 台"], True),
+        (APRIL, "单月出口额 56.5 亿元，1-3 月累计 281.6 亿元", ["4 月变压器出口创新高"], True),  # dated by its label
+        (FIRST_QUARTER, "2025 年 1 月 2 日 - 3 月 31 日，指数上涨 9.4%", [], True),
         (APRIL, "1-4 月累计销量 83514 台；", [], False),
         (APRIL, "上月销量 22142 台", [], True),
         (APRIL, "本月销量预计 2 万台", [], False),

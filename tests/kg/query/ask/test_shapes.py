@@ -41,6 +41,20 @@ def test_a_comparison_leads_with_the_verdict(question: str, verdict: str):
     assert len(first.citations) == 2
 
 
+def test_sentences_are_compared_only_where_both_state_the_measure():
+    def told(*said: str) -> str:
+        known = [(f"硅料价格上涨带动{name}盈利改善。", moves(PRICE, company, 1, 1)) for name, company in named]
+        view = seen(paper(1, "2024-04-01", *known, *((each, moves(PRICE, MARGIN, 1, -1)) for each in said)))
+        return ask(view, "隆基绿能和通威股份2023年毛利率哪个高").lines[0].text
+
+    named = [("隆基绿能", LONGI), ("通威股份", TONGWEI)]
+    verdict = "通威股份更高（隆基绿能 18.3%，通威股份 26.4%）"
+    assert told("2023年毛利率对比：隆基绿能 18.3%，通威股份 26.4%。") == verdict
+    assert told("2023年隆基绿能毛利率为18.3%。", "2023年通威股份毛利率为26.4%。") == verdict
+    assert "更高" not in told("2023年隆基绿能毛利率为18.3%。", "2023年通威股份毛利率下降2.1%。")
+    assert "更高" not in told("2023年隆基绿能毛利率为18.3%。", "2023年通威股份毛利率为20-25%。")
+
+
 @pytest.mark.parametrize(
     ("question", "lines"),
     [

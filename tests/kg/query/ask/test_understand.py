@@ -117,3 +117,30 @@ def test_names_are_found_by_place_the_longest_first(session: QuerySession, quest
     names = names_in(session, question)
     assert [item.entity.name for item in names] == found
     assert [item.start for item in names] == sorted(item.start for item in names)
+
+
+@pytest.mark.parametrize(
+    ("question", "period"),
+    [
+        ("隆基绿能2023营收", "2023"),
+        ("LONGi 2023 expected revenue", "2023"),
+        ("隆基绿能 2023 年营收", "2023"),
+        ("隆基绿能 2023 Q1 营收", "2023Q1"),
+        ("隆基绿能卖了2023辆", "None"),
+    ],
+)
+def test_a_year_without_its_word_is_read(session: QuerySession, question: str, period: str):
+    assert str(understand(session, question, date(2025, 1, 1)).period) == period
+
+
+@pytest.mark.parametrize(
+    ("question", "asked_for"),
+    [("隆基绿能卖了多少组件", "销量"), ("组件市场今年多大", "市场规模"), ("组件多少钱", "价格")],
+)
+def test_a_measure_may_be_asked_for_without_its_name(session: QuerySession, question: str, asked_for: str):
+    assert asked_for in [term.word for term in understand(session, question, date(2025, 1, 1)).terms if term.measure]
+
+
+def test_what_is_paid_is_no_price(session: QuerySession):
+    terms = understand(session, "通威股份收购隆基绿能花了多少钱", date(2025, 1, 1)).terms
+    assert "价格" not in [term.word for term in terms]

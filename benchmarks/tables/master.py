@@ -1,4 +1,4 @@
-"""Rebuild `data/ashare.csv` from an installed `adata`: `python -m kg.securities.lists.build_master`.
+"""Rebuild `kg/securities/data/ashare.csv` from an installed `adata`: `python -m benchmarks.tables.master`.
 
 adata (Apache-2.0) ships the list of A and B shares with short names and listing days. B shares are joined to their
 issuer: in Shenzhen both shares have the same last three digits; in Shanghai they do not, so the names must match.
@@ -15,10 +15,10 @@ from pathlib import Path
 from kg.securities.errors import MasterFault
 from kg.securities.schemes import ashare
 
-TARGET = Path(__file__).parent.parent / "data" / "ashare.csv"
+TARGET = Path(__file__).parents[2] / "kg" / "securities" / "data" / "ashare.csv"
 HEADER = (
     "# A and B shares. As of 2023-10-19. Source: adata 2.9.5 (Apache-2.0), stock/cache/code.csv, names NFKC, "
-    "unpadded; made by kg/securities/lists/build_master.py."
+    "unpadded; made by benchmarks/tables/master.py."
 )
 _MOVED_CODES = ("43", "83", "87")
 # The new numbers of these are not 920 + the last three digits; left to the user's own master.
