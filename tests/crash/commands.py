@@ -237,7 +237,7 @@ def content(folder: Path) -> dict[str, object]:
         name = str(path.relative_to(folder))
         if path.suffix == ".liantu":
             found[name] = works.content(path)
-        elif path.is_file() and not re.search(r"-(wal|shm|snapshot)|^points$", name):
+        elif path.is_file() and not re.search(r"-(wal|shm|snapshot|lock)|^points$", name):
             found[name] = path.read_bytes()
     return found
 
