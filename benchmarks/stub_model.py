@@ -70,13 +70,18 @@ def estimated_tokens(text: str) -> int:
 
 @dataclass(frozen=True)
 class Scripted:
-    """A reply that goes wrong: another status, a cut or refused one, or one that is `seconds` late."""
+    """A reply that goes wrong: another status, a cut or refused one, one that is `seconds` late, slow, or broken off.
+
+    A slow reply has `pace` seconds before each byte; of a broken one half is sent.
+    """
 
     text: str = ""
     finish: str = "stop"
     refusal: str | None = None
     status: int = 200
     seconds: float = 0.0
+    pace: float = 0.0
+    broken: bool = False
 
 
 class _Server(ThreadingHTTPServer):
@@ -95,6 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     server: _Server
+    scripted = Scripted()
 
     def do_POST(self) -> None:
         """Answer `/v1/chat/completions` or `/v1/embeddings`."""
@@ -106,6 +112,7 @@ class _Handler(BaseHTTPRequestHandler):
         scripted = reply if isinstance(reply, Scripted) else Scripted(reply)
         self.server.stopped.wait(scripted.seconds)
         answer = self._replied(body, scripted)
+        self.scripted = scripted
         if scripted.status != HTTPStatus.OK:
             self._send(b'{"error": {"message": "scripted"}}', "application/json", status=scripted.status)
         elif body.get("stream"):
@@ -159,7 +166,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         with suppress(ConnectionError):  # the client may have left
             self.end_headers()
-            self.wfile.write(content)
+            if not self.scripted.pace:
+                self.wfile.write(content[: len(content) // 2] if self.scripted.broken else content)
+            for byte in content if self.scripted.pace else b"":
+                if self.server.stopped.wait(self.scripted.pace):
+                    break
+                self.wfile.write(bytes((byte,)))
+        self.close_connection = self.scripted.broken
 
 
 @contextmanager

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import configparser
+import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -14,7 +16,9 @@ import pytest
 
 import liantu
 from hatch_build import rewritten
+from kg.service.base import open_kb
 from tests.architecture.source import PACKAGES, ROOT, project
+from tests.kg.query.world import filled, solar
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,29 +103,8 @@ def test_what_the_wheel_would_not_have_fails_the_build(source: str):
         rewritten(source, ROOT)
 
 
-USER_SCRIPT = """
-from datetime import date
-from liantu import Entity, Fact, Period, UnknownName, open_kb
-
-with open_kb("kb.liantu") as kb:
-    past = kb.asof("2025-06-30")
-    try:
-        chain = past.chain("光伏", depth=2)
-    except UnknownName as error:
-        print(error.near)
-    else:
-        topic: Entity = chain.topic
-        for layer in chain.layers:
-            for stage in layer.stages:
-                print(stage.node.entity.name, [node.entity.codes for node in stage.companies])
-    page = kb.facts(name="300750.SZ", published_from=date(2025, 1, 1), published_to="2025-06-30")
-    first: Fact = page.facts[0].fact
-    period: Period | None = first.valid
-    kb.impact("硅料价格", direction="down", as_of="2025-06-30")
-    kb.impact("硅料价格", direction=-1)
-    kb.chain("光伏").to_pyvis().write_html("chain.html")
-    past.frame("suppliers", "300750.SZ")
-"""
+USER_SCRIPT = ROOT / "tests" / "wheel" / "quant.py"
+_STRICT = ("--strict", "--ignore-missing-imports", "--warn-unused-ignores", "--cache-dir", ".mypy")  # pandas has none
 MISTAKES = {
     'kb.chain("光伏", as_off="2025-06-30")': "call-arg",
     'kb.impact("硅料价格", direction="donw")': "arg-type",
@@ -133,26 +116,47 @@ MISTAKES = {
 
 
 @pytest.mark.extended
-def test_a_users_script_is_type_checked(site: Path):
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_a_users_script_is_type_checked(site: Path, checker: str):
     """The installed package is typed: a right script passes, and each mistake is found where it is."""
+    if checker == "pyright" and shutil.which("pyright") is None:
+        pytest.skip("no pyright on the path; pip install pyright (it needs node)")
     script = site.parent / "user.py"
-    wrong = "".join(f"\n{line}  # type: ignore[{code}]" for line, code in MISTAKES.items())
+    ignored = "  # type: ignore[{}]" if checker == "mypy" else "  # pyright: ignore"
+    wrong = "".join(f"\n{line}{ignored.format(code)}" for line, code in MISTAKES.items())
     opened = '\nfrom liantu import open_kb\nkb = open_kb("kb.liantu")'
-    for text in (USER_SCRIPT, f"{opened}{wrong}\n"):
+    commands = {
+        "mypy": (sys.executable, "-m", "mypy", *_STRICT, "user.py"),
+        "pyright": ("pyright", "--pythonpath", sys.executable, "-p", "."),
+    }
+    (site.parent / "pyrightconfig.json").write_text(
+        json.dumps({"include": ["user.py"], "extraPaths": [str(site)], "reportUnnecessaryTypeIgnoreComment": "error"}),
+        encoding="utf-8",
+    )
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    for text in (USER_SCRIPT.read_text(encoding="utf-8"), f"{opened}{wrong}\n"):
         script.write_text(text, encoding="utf-8")
-        command = [
-            sys.executable,
-            "-m",
-            "mypy",
-            "--strict",
-            "--warn-unused-ignores",
-            "--cache-dir",
-            ".mypy",
-            str(script),
-        ]
-        environment = {**os.environ, "PYTHONPATH": str(site)}
-        done = subprocess.run(command, cwd=script.parent, env=environment, capture_output=True, check=False, text=True)
+        done = subprocess.run(
+            commands[checker], cwd=site.parent, env=environment, capture_output=True, check=False, text=True
+        )
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_users_script_runs(site: Path, tmp_path: Path):
+    """Suppliers as of days, facts between two days, themes, a walk along a chain, and a picture."""
+    with open_kb(tmp_path / "kb.liantu", create=True) as kb:
+        filled(solar(), kb.store)
+    arguments = [str(USER_SCRIPT), str(tmp_path / "kb.liantu"), str(tmp_path), "隆基绿能", "光伏"]
+    done = _outside(
+        site, f"sys.argv = {arguments!r}; import runpy; runpy.run_path({arguments[0]!r}, run_name='__main__')"
+    )
+    assert done.returncode == 0, done.stderr
+    suppliers, facts, *_, chain, near = done.stdout.splitlines()
+    assert suppliers.count("通威股份") == 1  # the earlier day knows none
+    assert facts.endswith("facts, 1 with a period")
+    assert "('中游', '组件', ('601012.SH',))" in chain
+    assert near.startswith("did you mean (")
+    assert r"\u9686\u57fa" in (tmp_path / "chain.html").read_text(encoding="utf-8")  # 隆基
 
 
 @pytest.fixture

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import tzinfo
 
-BASE = "kb.liantu"
+BASE, NOTES = "kb.liantu", "notes.liantu"  # by way of the store, and read as a user's are
+_NOTE = "---\ntitle: 周报\npublishedAt: 2025-01-20\n---\n碳酸锂价格上涨，电池成本随之上升。\n"
 _BY = ("--by", "张三", "--why", "试", "--day", "2025-01-30")
 _LLM = {"KG_NER": "off", "KG_EDGE_MODEL": "off", "KG_WORKERS": "1", "KG_LLM_MODEL": "small"}
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -45,7 +46,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "import": ("import", "facts.jsonl", "--kb", BASE),
     "import of a dump": ("import", "dump.jsonl", "--kb", "new.liantu"),
     "securities": ("securities", "import", "list.csv", "--kb", BASE),
-    "llm": ("llm", "import-batch", "replies.jsonl", "--kb", BASE),
+    "llm": ("llm", "import-batch", "replies.jsonl", "--kb", NOTES),
     "export": ("export", "csv", "out", "--kb", BASE),
     "export graphrag": ("export", "graphrag", "out", "--kb", BASE),
     "dump": ("dump", "--kb", BASE, "-o", "new.jsonl"),
@@ -89,20 +90,18 @@ def prepare(folder: Path) -> None:
     )
     (folder / "facts.jsonl").write_text("".join(rows), encoding="utf-8")
     (folder / "list.csv").write_text("code,name\n600438.SH,通威股份\n300750.SZ,宁德时代\n", encoding="utf-8")
-    for command in (COMMANDS["dump"], ("llm", "export-batch", "asked.jsonl", "--model", "small", "--min-gain", "0")):
+    (folder / "note.md").write_text(_NOTE, encoding="utf-8")
+    asking = ("llm", "export-batch", "asked.jsonl", "--model", "small", "--min-gain", "0", "--kb", NOTES)
+    for command in (COMMANDS["dump"], ("ingest", "note.md", "--kb", NOTES), asking):
         assert not (done := ended(folder, command)).code, done.said
     (folder / "new.jsonl").rename(folder / "dump.jsonl")
     replies = []
     for line in (folder / "asked.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        said = "\n".join(
-            f"{number}|碳酸锂采购价格|affects|毛利率|ud|"
-            for number, text in re.findall(
-                r"^(\d+)[|:：.]? ?(.*)$", row["body"]["messages"][-1]["content"], re.MULTILINE
-            )
-            if "价格上涨" in text
-        )
-        body = {"choices": [{"message": {"content": said or "无"}, "finish_reason": "stop"}]}
+        asked = re.findall(r"^(\d+)[#-]* (.*)", row["body"]["messages"][-1]["content"], re.MULTILINE)
+        said = [f"{number}|碳酸锂价格|affects|电池成本|uu|" for number, text in asked if "碳酸锂价格上涨" in text]
+        assert said
+        body = {"choices": [{"message": {"content": "\n".join(said)}, "finish_reason": "stop"}]}
         body |= {"usage": {"prompt_tokens": 5, "completion_tokens": 2}}
         replies.append({"custom_id": row["custom_id"], "response": {"status_code": 200, "body": body}})
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in replies]
@@ -149,6 +148,7 @@ def _run(folder: Path, command: tuple[str, ...], strike: int, room: int) -> None
     except BaseException:  # noqa: BLE001 -- a fork of the tests must not go on as a second one
         traceback.print_exc()
     finally:
+        sys.stderr.flush()
         os._exit(code)
 
 
@@ -237,7 +237,7 @@ def content(folder: Path) -> dict[str, object]:
         name = str(path.relative_to(folder))
         if path.suffix == ".liantu":
             found[name] = works.content(path)
-        elif path.is_file() and not re.search(r"-(wal|shm|snapshot)|^points$", name):
+        elif path.is_file() and not re.search(r"-(wal|shm|snapshot|lock)|^points$", name):
             found[name] = path.read_bytes()
     return found
 

@@ -22,15 +22,15 @@ LOCAL = ("127.0.0.1", 50000)
 SAID = "通威股份生产硅料。[A1]"
 
 
-@pytest.fixture
-def scripted() -> Iterator[tuple[TestClient, list[Scripted | str]]]:
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.extended)], ids=["whole", "streamed"])
+def scripted(request: pytest.FixtureRequest) -> Iterator[tuple[TestClient, list[Scripted | str]]]:
     replies: list[Scripted | str] = [SAID]
 
     def reply(_: object) -> Scripted | str:
         return replies.pop(0) if len(replies) > 1 else replies[0]
 
     with serving(reply) as stub:
-        model = OpenAiModel(Endpoint(stub.url, "stub", timeout=3.0))
+        model = OpenAiModel(Endpoint(stub.url, "stub", timeout=3.0, stream=request.param))
         kb = KnowledgeBase(filled(solar()), model=model)
         limits = ServiceLimits(concurrency=2, model_concurrency=2, model_waiting=0, model_seconds=2.5)
         app = create_app(kb, limits=limits)
@@ -80,11 +80,21 @@ def test_each_fault_is_one_line_and_is_not_kept(
     assert prose(client).json()["written"]
 
 
-@pytest.mark.parametrize("status", [429, 500])
-def test_a_busy_model_is_asked_again_and_then_given_up(scripted: tuple[TestClient, list[Scripted | str]], status: int):
+@pytest.mark.parametrize(
+    "fault",
+    [Scripted(status=429), Scripted(status=500), Scripted(SAID, pace=0.05), Scripted(SAID, broken=True)],
+    ids=["429", "500", "slow", "broken off"],
+)
+def test_a_model_that_fails_is_asked_again_and_then_given_up(
+    scripted: tuple[TestClient, list[Scripted | str]], fault: Scripted
+):
     client, replies = scripted
-    replies[:] = [Scripted(status=status)]
-    found = prose(client)
+    replies[:] = [fault]
+    with ThreadPoolExecutor(1) as pool:
+        failing = pool.submit(prose, client)
+        assert client.get("/v1/ask", params={"question": "谁生产硅料？"}).status_code == 200
+        assert not failing.done()
+        found = failing.result()
     assert found.status_code in (502, 503)  # whether the model or the service gives up first
     assert "answer" in found.json()["detail"]
     replies[:] = [SAID]
