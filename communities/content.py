@@ -40,6 +40,7 @@ _LATEST = 28  # days that count as the last weeks
 _FREE = ("event:", "indicator:", "policy:")
 _SKIPPED = frozenset(vocabulary().of_role("place", "rating", "opinion", "event"))
 _FIGURE, _EFFECT = vocabulary().of_role("figure"), vocabulary().of_role("effect")
+_SAYS = {*_FIGURE, *_EFFECT}  # relations of facts that a line is made of
 _OPPOSED = 4
 
 
@@ -63,12 +64,16 @@ class Content:
 
 
 class _Theme(NamedTuple):
-    """`parent` is the index of the theme above, −1 at the top; `topics` and `companies` by falling weight."""
+    """`parent` is the index of the theme above, −1 at the top; `topics` and `companies` are by falling weight.
+
+    `core` are the topics that stand for themselves.
+    """
 
     level: int
     parent: int
     head: str
     topics: tuple[str, ...]
+    core: frozenset[str]
     companies: tuple[str, ...]
     notes: Mapping[str, float]
 
@@ -187,7 +192,7 @@ def _theme(
     ranked = sorted(companies, key=lambda company: (-round(companies[company], 6), company))
     first = dict.fromkeys([head, *topics])
     rest = sorted({each for topic in topics for each in lesser.get(topic, ())})
-    return _Theme(level, parent, head, (*first, *rest), tuple(ranked), notes)
+    return _Theme(level, parent, head, (*first, *rest), frozenset(first), tuple(ranked), notes)
 
 
 def _lesser(evidence: TopicEvidence, topics: Sequence[str]) -> dict[str, list[str]]:
@@ -255,7 +260,8 @@ def _contents(
     of_theme: dict[int, list[Fact]] = defaultdict(list)
     for fact in reader.evidence.facts:
         for number in _themes_of(fact, reader, homes, themes) if fact.relation not in _SKIPPED else ():
-            of_theme[number].append(fact)
+            if fact.relation not in _SAYS or _is_core(fact, reader, themes[number]):
+                of_theme[number].append(fact)
     for number, theme in enumerate(themes):
         yield _content(session, reader, theme, of_theme[number], since)
 
@@ -273,6 +279,14 @@ def _themes_of(
         return found
     documents = [item.document for item in fact.evidence]
     return {each for each in found if any(themes[each].notes.get(document, 0.0) >= _ABOUT for document in documents)}
+
+
+def _is_core(fact: Fact, reader: EvidenceReader, theme: _Theme) -> bool:
+    """Whether a fact is about a core topic of a theme, or a firm of it in a note about the theme."""
+    topics = {reader.topic(fact.subject), reader.topic(fact.object)} - {""}
+    if topics:
+        return not topics.isdisjoint(theme.core)
+    return any(theme.notes.get(item.document, 0.0) >= _ABOUT for item in fact.evidence)
 
 
 def _content(

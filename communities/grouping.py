@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 _COMPANIES, _TIES, _KIND_OF = 0.7, 0.5, 0.3  # weights of the layers, the first, shared notes, being 1
 _FAINT = 0.12  # similarities below this are left out
-_NEAR = 0.35  # least similarity to a head
+_NEAR = 0.42  # least similarity to a head
 _OWN, _FULL = 2.0, 1.5  # how well a head covers itself, and another topic at most
 _TWICE = 1.3  # similarity from which two topics are not both heads
-_GAIN, _MOST, _EACH = 2.0, 60, 4  # least coverage that a head adds, most heads, and topics for each of a small base
+_GAIN, _MOST, _EACH = 2.0, 60, 5  # least coverage that a head adds, most heads, and topics for each of a small base
 _KEPT = 1.5  # advantage of last week's heads
 _MOVE = 0.15  # similarity that a topic must gain to leave last week's head
 _SAME = 1.7  # similarity from which a topic is part of a larger one's sub-theme
@@ -81,7 +81,7 @@ def _heads(alike: Matrix, weight: Matrix, old: set[int]) -> list[int]:
     best = np.full(len(weight), _NEAR)
     free = np.ones(len(weight), dtype=bool)
     heads: list[int] = []
-    while len(heads) < min(_MOST, max(2, len(weight) // _EACH)):
+    while len(heads) < min(_MOST, max(3, len(weight) // _EACH)):
         gain = free * advantage * (np.maximum(cover - best, 0.0) @ weight**0.5)
         head = int(np.round(gain, 6).argmax())
         if heads and gain[head] < _GAIN:
