@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SMALLEST = 3  # members of a theme
 _MIN_FACTS = 3  # with fewer its card would be empty
 _MIN_PARTS = 2  # a single part would repeat the whole
-_MOST_TOP = 60  # top themes; the rest is found by search
+_MOST_TOP = 62  # top themes, before those without a line are left out; the rest is found by search
 _DORMANT_AFTER_DAYS = 56  # days without a new note after which a theme is dormant
 _MAX_EVIDENCE = 3
 

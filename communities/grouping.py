@@ -27,8 +27,9 @@ _COMPANIES, _TIES, _KIND_OF = 0.7, 0.5, 0.3  # weights of the layers, the first,
 _FAINT = 0.12  # similarities below this are left out
 _NEAR = 0.42  # least similarity to a head
 _OWN, _FULL = 2.0, 1.5  # how well a head covers itself, and another topic at most
-_TWICE = 1.3  # similarity from which two topics are not both heads
-_GAIN, _MOST, _EACH = 2.0, 60, 5  # least coverage that a head adds, most heads, and topics for each of a small base
+_TWICE, _NEW = 1.3, 0.6  # similarity from which two topics are not both heads, and how much less counts against it
+_CALLED = 1.2  # similarity to the head from which a larger topic gives the group its name
+_GAIN, _MOST, _EACH = 1.5, 62, 5  # least coverage that a head adds, most heads, and topics for each of a small base
 _KEPT = 1.5  # advantage of last week's heads
 _MOVE = 0.15  # similarity that a topic must gain to leave last week's head
 _SAME = 1.7  # similarity from which a topic is part of a larger one's sub-theme
@@ -65,29 +66,37 @@ def group(
     weight = np.array([sum(evidence.focus[topic].values()) for topic in topics])
     place = {topic: number for number, topic in enumerate(topics)}
     old = np.array([place.get(before.get(topic, ""), -1) for topic in topics], dtype=np.int64)
-    heads = _heads(alike, weight, set(old.tolist()))
+    happens = np.array([topic.startswith("policy:") for topic in topics])
+    heads = _heads(alike, weight, set(old.tolist()), free=~happens)
+    if not heads:
+        return Grouping((), np.full(len(topics), -1), np.arange(len(topics)), 0.0)
     near = alike[heads]
     near[range(len(heads)), heads] = _OWN
     near[old[None, :] == np.array(heads)[:, None]] += _MOVE
     labels = np.where(near.max(axis=0) >= _NEAR, np.array(heads)[near.argmax(axis=0)], -1)
+    for number, head in enumerate(heads):  # a group goes by its largest topic that is much like the head
+        like = np.flatnonzero((labels == head) & ((alike[head] >= _CALLED) | (np.arange(len(labels)) == head)))
+        heads[number] = int(like[np.round(weight[like], 6).argmax()]) if len(like) else head
+        labels[labels == head] = heads[number]
     return Grouping(tuple(heads), labels, _led(alike, labels, heads), _modularity(alike, labels))
 
 
-def _heads(alike: Matrix, weight: Matrix, old: set[int]) -> list[int]:
+def _heads(alike: Matrix, weight: Matrix, old: set[int], *, free: NDArray[np.bool_]) -> list[int]:
     """Return the topics that cover the others best, each chosen for what it adds."""
     cover = np.minimum(alike, _FULL)
     np.fill_diagonal(cover, _OWN)
     advantage = weight**0.3 * np.where([row in old for row in range(len(weight))], _KEPT, 1.0)
     best = np.full(len(weight), _NEAR)
-    free = np.ones(len(weight), dtype=bool)
+    near = np.zeros(len(weight))
     heads: list[int] = []
     while len(heads) < min(_MOST, max(3, len(weight) // _EACH)):
-        gain = free * advantage * (np.maximum(cover - best, 0.0) @ weight**0.5)
+        gain = free * advantage * (np.maximum(cover - best, 0.0) @ weight**0.5) / (1 + _NEW * near)
         head = int(np.round(gain, 6).argmax())
-        if heads and gain[head] < _GAIN:
+        if gain[head] < _GAIN:
             break
         heads.append(head)
-        free &= alike[head] < _TWICE
+        near = np.maximum(near, alike[head])
+        free = free & (near < _TWICE)
         free[head] = False
         best = np.maximum(best, cover[head])
     return heads
