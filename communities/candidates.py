@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SMALLEST = 3  # members of a theme
 _MIN_FACTS = 3  # with fewer its card would be empty
 _MIN_PARTS = 2  # a single part would repeat the whole
-_MOST_TOP = 62  # top themes, before those without a line are left out; the rest is found by search
+_MOST_TOP = 60  # top themes; the rest is found by search
 _DORMANT_AFTER_DAYS = 56  # days without a new note after which a theme is dormant
 _MAX_EVIDENCE = 3
 
@@ -118,7 +118,8 @@ def _eligible(gathered: Gathered) -> list[int]:
         return len(content.members) >= _SMALLEST and facts >= _MIN_FACTS and bool(content.notes)
 
     large = [number for number, content in enumerate(gathered.contents) if is_large(content)]
-    top = set([number for number in large if gathered.parents[number] < 0][:_MOST_TOP])
+    tops = [number for number in large if gathered.parents[number] < 0]
+    top = set(sorted(tops, key=lambda number: -len(gathered.contents[number].members))[:_MOST_TOP])
     parts: dict[int, int] = {}
     for number in large:
         parts[gathered.parents[number]] = parts.get(gathered.parents[number], 0) + 1
