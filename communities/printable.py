@@ -21,8 +21,9 @@ _STALE = 400  # days from the end of a figure's period to its publication
 _LEAST_NAME = 3
 _LIMITED = re.compile(
     "若|如果|假如|倘若|一旦|预期|缓慢|趋缓|放缓|收窄|脱敏|未随|尚未|未能|并未|没有|不会|难以|有限|对冲|抵消|维持|韧性|平稳|"
-    "震荡|分化|波动|风险|可能|或[将会有]?|取决|担忧|争议|忽视|而非|不是|尽管|虽然?|但"
+    "震荡|分化|波动|风险|可能|或[将会有]?|取决|担忧|争议|忽视|而非|不是|尽管|虽然?|但|不过|然而|反而|却|有望|预计|将"
 )
+_DOUBTFUL = re.compile("风险|若|不及|可能|一旦|尚未|未能|并未|但|不过|虽|或(?!达)")
 _MOVES = re.compile(
     r"(?P<down>跌|降|减|下滑|下行|回落|走弱|走低|承压|亏|[-－−–]\s?\d)|(?P<up>涨|升|增|提高|上行|走高|走强|改善|扩大|受益|[+＋]\s?\d)"
 )
@@ -65,13 +66,21 @@ def is_cause(session: QuerySession, fact: Fact) -> bool:
     moved = 1 if fact.subject.startswith(_HAPPENS) else EFFECTS.get(fact.qualifier("cause_direction") or "", 0)
     if not effect or not moved or fact.object.startswith(_HAPPENS) or _LIMITED.search(quote):
         return False
-    if years and max(years) < item.published_on.year - 1:
+    if (years and max(years) < item.published_on.year - 1) or _is_past(fact, item):
+        return False
+    if session.name(fact.object) in session.name(fact.subject):  # a firm that gains by its own value
         return False
     if any(_is_bare(session, end) or not names(session, end, quote) for end in (fact.subject, fact.object)):
         return False
     ends = ((fact.subject, moved), (fact.object, effect))
     agree = all(_agrees(session.name(end), quote, sign) for end, sign in ends if not end.startswith(_HAPPENS))
     return agree and not _is_unlikely(session.name(fact.subject), fact.object, moved * effect)
+
+
+def _is_past(fact: Fact, item: Evidence) -> bool:
+    """Whether a fact is of a period long before its note."""
+    end = fact.valid.end if fact.valid else None
+    return end is not None and (item.published_on - end).days > _STALE
 
 
 def _is_bare(session: QuerySession, entity_id: str) -> bool:
@@ -116,8 +125,7 @@ def is_figure(session: QuerySession, fact: Fact) -> bool:
     if fact.value and fact.value.unit in ("%", "pct") and not fact.value.change and _LEVEL.search(name):
         return False
     if fact.modality is Modality.ASSERTED:
-        late = not fact.valid or not fact.valid.end or (item.published_on - fact.valid.end).days <= _STALE
-        return late and not _EXPECTS.search(before)
+        return not _is_past(fact, item) and not _EXPECTS.search(before)
     years = _YEAR.findall(before)
     dated = not years or (fact.valid is not None and fact.valid.start.year == int(years[-1]))
     return dated and bool(_EXPECTS.search(before)) and "分别" not in item.quote and "若" not in item.quote
@@ -137,7 +145,7 @@ def _digits(number: str) -> str:
 def is_due(session: QuerySession, fact: Fact) -> bool:
     """Whether what is planned or expected is more than a warning, and moves somewhere if it is an effect."""
     quote = shown(fact).quote
-    if fact.modality is Modality.CONDITIONAL or re.search("风险|若|不及|可能|一旦", quote):
+    if fact.modality is Modality.CONDITIONAL or _DOUBTFUL.search(quote):
         return False
     ends = (fact.subject, fact.object)
     if any(_is_bare(session, end) or not names(session, end, quote) for end in ends):
