@@ -127,7 +127,8 @@ def is_figure(session: QuerySession, fact: Fact) -> bool:
     if fact.modality is Modality.ASSERTED:
         return not _is_past(fact, item) and not _EXPECTS.search(before)
     years = _YEAR.findall(before)
-    dated = not years or (fact.valid is not None and fact.valid.start.year == int(years[-1]))
+    start = fact.valid.start if fact.valid else None
+    dated = not years or (start is not None and start.year == int(years[-1]))
     return dated and bool(_EXPECTS.search(before)) and "分别" not in item.quote and "若" not in item.quote
 
 
