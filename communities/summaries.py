@@ -54,7 +54,7 @@ _VALUATION = re.compile("(?:P[EBS]|EPS|BPS|EBITDA|市值|股价|估值|评级|�
 _MIN_LINES = 2  # with fewer a summary says nothing
 
 
-class Page:
+class ThemePage:
     """The facts of a theme that its lines may use, recent ones first; each sentence is taken once."""
 
     def __init__(self, session: QuerySession, content: Content, day: date) -> None:
@@ -115,7 +115,7 @@ def compose(session: QuerySession, content: Content, *, day: date, children: Seq
     headline = _headline(session, content, day)
     name = session.name(content.head)
     title = f"{name}：{headline}" if headline else name
-    page = Page(session, content, day)
+    page = ThemePage(session, content, day)
     body = (*_gist(page), *_chain(page), *_makers(page), *_news(page), *exposed(page), *_expected(page))
     lines: tuple[SummaryLine, ...] = ()
     if len(body) >= _MIN_LINES:
@@ -162,7 +162,7 @@ def _said(heading: str, name: str) -> str:
     return text.rstrip("。；，") if says else ""
 
 
-def _gist(page: Page) -> Iterator[SummaryLine]:
+def _gist(page: ThemePage) -> Iterator[SummaryLine]:
     """Yield what moved most of late, which way, since when, and how many sources say so."""
     own = [fact for fact in page.figures if not fact.subject.startswith(COMPANIES)]
     moves = [*page.causes, *(fact for fact in own if fact.value and fact.value.change)]
@@ -173,7 +173,7 @@ def _gist(page: Page) -> Iterator[SummaryLine]:
         yield SummaryLine(f"概要：{claim_text(page.session, fact)}（{fact.published_on} 起{count}）", (fact.id,))
 
 
-def _chain(page: Page) -> Iterator[SummaryLine]:
+def _chain(page: ThemePage) -> Iterator[SummaryLine]:
     """Yield what is directly up and down the chain of the head, citing the facts that place it there."""
     for label, placed in zip(("上游", "下游"), neighbours(page.session, page.content), strict=True):
         chosen = dict(list(placed.items())[:_NAMES_EACH])
@@ -201,7 +201,7 @@ def neighbours(session: QuerySession, content: Content) -> tuple[dict[str, str],
     return above, below
 
 
-def _makers(page: Page) -> Iterator[SummaryLine]:
+def _makers(page: ThemePage) -> Iterator[SummaryLine]:
     """Yield one line with the companies of the theme, listed ones first, each with its code and what it makes."""
     session, makes = page.session, {}  # type: tuple[QuerySession, dict[str, Fact]]
     made_by = [fact for fact in page.content.facts if fact.relation in _MAKES and fact.subject.startswith(COMPANIES)]
@@ -222,7 +222,7 @@ def _coded(session: QuerySession, entity_id: str) -> str:
     return coded(known, "zh") if known else session.name(entity_id)
 
 
-def _news(page: Page) -> Iterator[SummaryLine]:
+def _news(page: ThemePage) -> Iterator[SummaryLine]:
     """Yield what moved the theme and the newest figures; valuations say nothing of a theme."""
     for fact in page.take(page.causes, _LINES_EACH):
         yield page.line("近期" if fact.last_published_on > page.day - LATEST else "驱动", fact)
@@ -230,7 +230,7 @@ def _news(page: Page) -> Iterator[SummaryLine]:
         yield page.line("数据", fact)
 
 
-def exposed(page: Page) -> Iterator[SummaryLine]:
+def exposed(page: ThemePage) -> Iterator[SummaryLine]:
     """Yield who gains and who pays as a sentence that names the firm states it, the latest word on each company."""
     session, latest = page.session, {}  # type: tuple[QuerySession, dict[str, tuple[int, Fact]]]
     for fact in page.causes:
@@ -258,7 +258,7 @@ def _stated_effect(session: QuerySession, fact: Fact) -> tuple[str, int]:
     return (about, effect * indicator_polarity(fact.object)) if about.startswith(COMPANIES) else ("", 0)
 
 
-def _expected(page: Page) -> Iterator[SummaryLine]:
+def _expected(page: ThemePage) -> Iterator[SummaryLine]:
     """Yield where sources disagree, what is planned in a period still open, the nearest first, and forecast figures."""
     session = page.session
     for one, other in page.content.opposed:

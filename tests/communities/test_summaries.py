@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 from communities.content import Content
-from communities.summaries import Page, changes, compose, exposed, neighbours
+from communities.summaries import ThemePage, changes, compose, exposed, neighbours
 from kg.model import Chunk, Fact, Modality, Value
 from kg.period import year
 from kg.query.session import QuerySession
@@ -88,7 +88,7 @@ def test_a_rumour_gives_no_place_on_the_chain_nor_does_what_is_on_both_sides():
 
 def test_a_company_gains_or_pays_as_the_latest_source_states():
     session, content = content_of(moves(PRICE, TONGWEI, 1, 1), moves(PRICE, LONGI, 1, -1))
-    page = Page(session, content, DAY)
+    page = ThemePage(session, content, DAY)
     assert [line.text for line in exposed(page)] == [
         "受益：通威股份（600438.SH）（硅料价格上升）",
         "受损：隆基绿能（601012.SH）（硅料价格上升）",
