@@ -6,9 +6,9 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import igraph
 import numpy as np
 
-from communities.grouping import leiden
 from communities.tracking import stable_ids, turns
 from kg.model import Community, LifecycleEvent
 
@@ -128,10 +128,15 @@ def _alike(members: Sequence[str], planted: frozenset[int]) -> bool:
 def _detect_groups(week: PlantedWeek, before: Sequence[Community]) -> list[tuple[str, ...]]:
     pairs = np.array(week.pairs, dtype=np.int64)
     nodes = np.unique(pairs)
-    one, other = np.searchsorted(nodes, pairs).T
-    alike = np.zeros((len(nodes), len(nodes)))
-    alike[one, other] = alike[other, one] = 1.0
+    edges = np.stack(np.searchsorted(nodes, pairs).T, axis=1)
     home = {int(member): number for number, item in enumerate(before) for member in item.members}
     start = [home.get(node, len(before) + place) for place, node in enumerate(nodes.tolist())]
-    labels = leiden(alike, 1.0, np.unique(start, return_inverse=True)[1] if before else None)
+    igraph.set_random_number_generator(random.Random(0))  # noqa: S311 -- a seed for repeatable groups, not a secret
+    found = igraph.Graph(n=len(nodes), edges=edges).community_leiden(
+        objective_function="modularity",
+        initial_membership=np.unique(start, return_inverse=True)[1].tolist() if before else None,
+        n_iterations=8,
+    )
+    igraph.set_random_number_generator(random)  # igraph has one generator per process
+    labels = np.array(found.membership)
     return [tuple(str(node) for node in nodes[labels == label]) for label in range(labels.max() + 1)]

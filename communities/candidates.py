@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from communities.content import gather
 from communities.evidence import TOPIC_KINDS, EvidenceReader
-from communities.grouping import LastWeek
 from communities.summaries import name_givers
 from communities.tracking import Turned, stable_ids, turns
 from kg.model import LifecycleEvent, ThemeEvent
@@ -58,23 +57,24 @@ def draft(session: QuerySession, before: Run | None, *, day: date) -> Drafts:
     """Find the themes of a day and match them with those of `before`, the latest run of an earlier day."""
     previous = before.communities if before else ()
     top = [community for community in previous if community.level == 0]
-    home = {member: number for number, community in enumerate(top) for member in _topics(community.members)}
-    figures = before.quality if before else {}
-    last = LastWeek(figures.get("resolution", 0.0), figures.get("gain", 0.0))
+    home = {member: head for each in top for head in _head(session, each) for member in _topics(each.members)}
     reader = EvidenceReader(session)
     reader.read()
-    gathered = gather(session, reader, before=home, last=last, since=before.as_of if before else None)
+    gathered = gather(session, reader, before=home, since=before.as_of if before else None)
     themes = _named(session, gathered, previous)
     grouping = gathered.grouping
     measured = {
         "topics": float(gathered.topics),
-        "resolution": grouping.resolution,
         "modularity": round(grouping.modularity, 4),
-        "agreement": round(grouping.agreement, 4),
-        "gain": round(grouping.gain, 4),
         "in_themes": gathered.in_themes,
     }
     return Drafts(tuple(themes), tuple(_events(themes, before, day)), measured)
+
+
+def _head(session: QuerySession, community: Community) -> list[str]:
+    """Return the topic that a theme is named after, as a list of one, or none."""
+    title = community.summary.title if community.summary else ""
+    return sorted(filter(None, _topics(sorted(name_givers(session, community.members, title)))))[:1]
 
 
 def _topics(members: Sequence[str]) -> tuple[str, ...]:
@@ -118,7 +118,8 @@ def _eligible(gathered: Gathered) -> list[int]:
         return len(content.members) >= _SMALLEST and facts >= _MIN_FACTS and bool(content.notes)
 
     large = [number for number, content in enumerate(gathered.contents) if is_large(content)]
-    top = set([number for number in large if gathered.parents[number] < 0][:_MOST_TOP])
+    tops = [number for number in large if gathered.parents[number] < 0]
+    top = set(sorted(tops, key=lambda number: -len(gathered.contents[number].members))[:_MOST_TOP])
     parts: dict[int, int] = {}
     for number in large:
         parts[gathered.parents[number]] = parts.get(gathered.parents[number], 0) + 1

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from datetime import date
 
     from communities.evidence import EvidenceReader, TopicEvidence
-    from communities.grouping import LastWeek
     from kg.model import Chunk, Fact
     from kg.query.session import QuerySession
 
@@ -35,12 +34,13 @@ _LARGE = 200  # notes of a large base; in a smaller one a topic needs proportion
 _COHERENT = 0.1  # least mean similarity of the notes about a topic: 工业 is in notes of everything
 _TIED = 0.5  # weight of shown facts from which a lesser topic belongs to a larger one
 _ABOUT = 0.25  # share of a note from which its events and companies' figures are of the theme
-_STATED, _SHARE_STATED, _SHARE, _NOTES = 0.8, 0.1, 0.25, 2  # when a company belongs, see `_companies`
+_STATED, _SHARE_STATED, _SHARE, _NOTES = 0.8, 0.2, 0.25, 2  # when a company belongs, see `_companies`
 _AT_LENGTH = 3  # notes from which a listed company is in a theme in any case
 _LATEST = 28  # days that count as the last weeks
 _FREE = ("event:", "indicator:", "policy:")
 _SKIPPED = frozenset(vocabulary().of_role("place", "rating", "opinion", "event"))
 _FIGURE, _EFFECT = vocabulary().of_role("figure"), vocabulary().of_role("effect")
+_SAYS = {*_FIGURE, *_EFFECT}  # relations of facts that a line is made of
 _OPPOSED = 4
 
 
@@ -64,12 +64,16 @@ class Content:
 
 
 class _Theme(NamedTuple):
-    """`parent` is the index of the theme above, −1 at the top; `topics` and `companies` by falling weight."""
+    """`parent` is the index of the theme above, −1 at the top; `topics` and `companies` are by falling weight.
+
+    `core` are the topics that stand for themselves.
+    """
 
     level: int
     parent: int
     head: str
     topics: tuple[str, ...]
+    core: frozenset[str]
     companies: tuple[str, ...]
     notes: Mapping[str, float]
 
@@ -89,8 +93,7 @@ def gather(
     session: QuerySession,
     reader: EvidenceReader,
     *,
-    before: Mapping[str, int],
-    last: LastWeek,
+    before: Mapping[str, str],
     since: date | None,
 ) -> Gathered:
     """Return the themes of a view with their contents.
@@ -98,16 +101,15 @@ def gather(
     Args:
         session: on the view.
         reader: has read the evidence of the same view.
-        before: last week's top theme of each entity.
-        last: last week's figures of the partition.
+        before: last week's head of each entity.
         since: day of the previous run; None without one.
     """
     evidence = reader.evidence
     weight = {topic: sum(shares.values()) for topic, shares in evidence.focus.items()}
-    old = {topic: home for entity_id, home in before.items() if (topic := reader.topic(entity_id))}
+    old = {topic: reader.topic(head) for entity_id, head in before.items() if (topic := reader.topic(entity_id))}
     topics = _topics(evidence, weight, old)
     names = [session.name(evidence.name_id(topic)) for topic in topics]
-    grouping = group(evidence, topics, names, before=old, last=last)
+    grouping = group(evidence, topics, names, before=old)
     themes = list(_themes(evidence, topics, weight, grouping))
     themes = _with_companies_at_length(evidence, themes)
     contents = _contents(session, reader, themes, since)
@@ -156,19 +158,20 @@ def _themes(
     evidence: TopicEvidence, topics: Sequence[str], weight: Mapping[str, float], grouping: Grouping
 ) -> Iterator[_Theme]:
     """Yield the top themes by falling weight, each followed by its sub-themes."""
-    lesser = _lesser(evidence, topics)
+    grouped = [topic for topic, label in zip(topics, grouping.top.tolist(), strict=True) if label >= 0]
+    lesser = _lesser(evidence, grouped)
     groups: dict[int, list[int]] = defaultdict(list)
     for number, label in enumerate(grouping.top.tolist()):
         groups[label].append(number)
     place = 0
-    for rows in sorted(groups.values(), key=lambda rows: (-sum(weight[topics[row]] for row in rows), rows)):
-        top = place
-        yield _theme(evidence, 0, -1, [topics[row] for row in rows], lesser, topics[grouping.head(rows)])
+    groups.pop(-1, None)
+    for first in sorted(groups, key=lambda first: (-sum(weight[topics[row]] for row in groups[first]), first)):
+        top, rows, head = place, groups[first], topics[first]
+        yield _theme(evidence, 0, -1, [topics[row] for row in rows], lesser, head)
         place += 1
         parts: dict[int, list[str]] = defaultdict(list)
         for row in rows:
             parts[int(grouping.part[row])].append(topics[row])
-        head = topics[grouping.head(rows)]
         for part in parts.values() if len(parts) > 1 else ():
             if part[0] != head:  # the theme itself is what is called so
                 yield _theme(evidence, 1, top, part, lesser, part[0])
@@ -189,16 +192,17 @@ def _theme(
     ranked = sorted(companies, key=lambda company: (-round(companies[company], 6), company))
     first = dict.fromkeys([head, *topics])
     rest = sorted({each for topic in topics for each in lesser.get(topic, ())})
-    return _Theme(level, parent, head, (*first, *rest), tuple(ranked), notes)
+    return _Theme(level, parent, head, (*first, *rest), frozenset(first), tuple(ranked), notes)
 
 
 def _lesser(evidence: TopicEvidence, topics: Sequence[str]) -> dict[str, list[str]]:
     """Return the lesser topics that shown facts link to each topic, each under the one it is linked to most."""
     standing = set(topics)
+    least = _TIED * (2 if len(evidence.days) >= _LARGE else 1)
     best: dict[str, tuple[float, str]] = {}
     for (one, other), weight in sorted(evidence.ties.items()):
         for topic, large in ((one, other), (other, one)):
-            if large in standing and topic not in standing and weight >= _TIED:
+            if large in standing and topic not in standing and weight >= least:
                 best[topic] = max(best.get(topic, (0.0, "")), (round(weight, 6), large))
     found: dict[str, list[str]] = defaultdict(list)
     for topic, (_, large) in sorted(best.items()):
@@ -256,9 +260,10 @@ def _contents(
     of_theme: dict[int, list[Fact]] = defaultdict(list)
     for fact in reader.evidence.facts:
         for number in _themes_of(fact, reader, homes, themes) if fact.relation not in _SKIPPED else ():
-            of_theme[number].append(fact)
+            if fact.relation not in _SAYS or _is_core(fact, reader, themes[number]):
+                of_theme[number].append(fact)
     for number, theme in enumerate(themes):
-        yield _content(session, reader.evidence, theme, of_theme[number], since)
+        yield _content(session, reader, theme, of_theme[number], since)
 
 
 def _themes_of(
@@ -276,16 +281,25 @@ def _themes_of(
     return {each for each in found if any(themes[each].notes.get(document, 0.0) >= _ABOUT for document in documents)}
 
 
+def _is_core(fact: Fact, reader: EvidenceReader, theme: _Theme) -> bool:
+    """Whether a fact is about a core topic of a theme, or a firm of it in a note about the theme."""
+    topics = {reader.topic(fact.subject), reader.topic(fact.object)} - {""}
+    if topics:
+        return not topics.isdisjoint(theme.core)
+    return any(theme.notes.get(item.document, 0.0) >= _ABOUT for item in fact.evidence)
+
+
 def _content(
-    session: QuerySession, evidence: TopicEvidence, theme: _Theme, facts: Sequence[Fact], since: date | None
+    session: QuerySession, reader: EvidenceReader, theme: _Theme, facts: Sequence[Fact], since: date | None
 ) -> Content:
+    evidence = reader.evidence
     ranked = sorted(facts, key=lambda fact: (-round(strength(fact, session.words), 6), fact.id))
     linked = [fact for fact in ranked if fact.relation not in _FIGURE]
     figures = sorted(
         (fact for fact in ranked if fact.relation in _FIGURE), key=lambda fact: -fact.last_published_on.toordinal()
     )
     topics = [entity_id for topic in theme.topics for entity_id in _ids_of(evidence, topic, facts)]
-    others = [end for fact in linked for end in (fact.subject, fact.object) if end.startswith(_FREE)]
+    others = _happenings(reader, theme, linked)
     notes = sorted((evidence.days[each], each) for each, share in theme.notes.items() if share >= _ABOUT)
     sections = sorted(
         evidence.sections.get(theme.head, ()),
@@ -308,6 +322,17 @@ def _ids_of(evidence: TopicEvidence, topic: str, facts: Sequence[Fact]) -> list[
     named = {end for fact in facts for end in (fact.subject, fact.object)}
     first = evidence.name_id(topic)
     return [first, *sorted(each for each in evidence.spoken[topic] if each in named and each != first)]
+
+
+def _happenings(reader: EvidenceReader, theme: _Theme, facts: Sequence[Fact]) -> list[str]:
+    """Return the indicators of the theme's topics, and the events and policies that several notes tie to it."""
+    documents: dict[str, set[str]] = defaultdict(set)
+    for fact in facts:
+        for end in (fact.subject, fact.object):
+            if end.startswith(_FREE):
+                documents[end] |= {item.document for item in fact.evidence}
+    least, topics = (_NOTES if len(reader.evidence.days) >= _LARGE else 1), set(theme.topics)
+    return [end for end in documents if reader.topic(end) in topics or len(documents[end]) >= least]
 
 
 def _opposed(session: QuerySession, facts: Sequence[Fact]) -> Iterator[tuple[Fact, Fact]]:

@@ -39,7 +39,7 @@ _MAX_MEMBERS = 24
 _MAX_LINES, _MAX_LINE_LENGTH = 12, 160
 _FAMILIES = {"chain": "产业链", "causal": "因果", "structure": "关系", "measured": "数据"}
 _LABELS = {"chain": "产业链", "cause": "因果", "figure": "数据", "outlook": "展望", "disagreement": "分歧"}
-_REPLACED = frozenset({*_LABELS.values(), "近期", "驱动", "日程"})  # lines that the model's sentences replace
+_REPLACED = frozenset({*_LABELS.values(), "概要", "近期", "驱动", "日程"})  # lines that the model's sentences replace
 _SPACES = re.compile(r"\s+")
 
 
@@ -189,7 +189,7 @@ def accept(item: Task, reply: str, names: KnownNames) -> Summary | RefusedReply:
         for label, text, handles in lines
     )
     # Roles and sub-themes come from the graph, not from the model.
-    kept = tuple(line for line in item.composed.lines[1:] if line.text.split("：", 1)[0] not in _REPLACED)
+    kept = tuple(line for line in item.composed.lines if line.text.split("：", 1)[0] not in _REPLACED)
     return Summary(item.key, item.composed.title, (written[0], *kept, *written[1:]), item.composed.period)
 
 

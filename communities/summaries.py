@@ -1,17 +1,18 @@
 """Compose a theme's title and summary from its facts without a language model; every line cites its facts by id.
 
-A title is the name of the topic that most notes share and the news in the newest note's own heading. Lines give
-the theme's stages, who does what (with codes), what moved lately and which way, the newest figures, who gains and
-pays, where sources disagree, and what is due.
+A title is the name of the head topic and what a heading of the last weeks says of it. The first line says what moved
+most, others what is up and down the chain, who does what (with codes), what moved lately and which way, the newest
+figures, who gains and pays, where sources disagree, and what is due. A fact is printed if its quote names what the line
+names and says what it says (communities/printable.py), and a sentence serves one line.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from communities import printable
 from communities.evidence import COMPANIES, TOPIC_KINDS
 from kg.ids import digest
 from kg.model import Modality, Summary, SummaryLine
@@ -21,36 +22,85 @@ from kg.query.wording import claim_text, coded, factor_moves
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
 
     from communities.content import Content
     from kg.model import Fact
     from kg.query.session import QuerySession
 
-TEMPLATE = "composed/5"  # increment when the same facts would be worded differently
+TEMPLATE = "composed/6"  # increment when the same facts would be worded differently
 LATEST = timedelta(days=28)  # the last weeks
+_RECENT = timedelta(days=56)  # comes before what is older
+_CONSIDERED = 150  # facts of a kind that a summary looks through
 _LINES_EACH, _NAMES_EACH, _COMPANIES, _OF_COMPANIES, _CHILDREN = 4, 6, 8, 2, 12
 _OPEN = frozenset({Modality.FORECAST, Modality.PLANNED, Modality.CONDITIONAL})
 _MAKES = frozenset(vocabulary().of_role("makes", "member"))
 _EFFECT = vocabulary().of_role("effect")
-STAGES: Mapping[str, str] = {"upstream": "上游", "midstream": "中游", "downstream": "下游"}
 _FLOWS = {name: vocabulary()[name].stage == "downstream" for name in vocabulary().of_family("chain")}
-_FIRM_MODALITIES = frozenset({Modality.ASSERTED, Modality.PLANNED})  # forecasts, conditions and rumours place nothing
-_EFFECTS = {"up": 1, "down": -1}
+_EFFECTS = printable.EFFECTS
 _NUMBERING = re.compile(r"^[\s（(]*(?:第?[一二三四五六七八九十]+[、.．）)章节]|\d+(?:[.．]\d+)*[、.．）)]?)\s*")
 _HEADLINE = range(6, 31)
 _HEADINGS_TRIED = 12
-_HAPPENS = re.compile(  # words of a heading with news; a mere label (行业数据跟踪) has none
+_HAPPENS = re.compile(  # what a heading that says something has; a mere label (行业数据跟踪) has none
     "涨|跌|升|降|[增新]加?长|减|扩|缩|加速|放缓|提速|提[价振]|突破|凸显|承压|改善|回暖|复苏|释放|放量|开启|打开|走[强弱]|分化|拐点|"
     "[见筑触]底|向好|催化|催生|迎来|高景气|紧平衡|偏[紧强弱]|过剩|短缺|洗牌|出清|超预期|不及|驱动|共振|兑现|落地|修复|反弹|回落|震荡|领先"
 )
 _NO_HEADLINE = re.compile(
     "[?？|]|TOP|个股|排名|^(?:核心|投资|风险|总结|概述|结论|展望|背景|关注|建议)|"
-    "(?:如下|建议|提示|分析|梳理|情况|概览|回顾|观点|逻辑|跟踪|表现|定义|因素|结构|涨跌幅|数据|格局|概况|介绍|原因|路径|方向|策略|影响)$"
+    "(?:如下|建议|提示|分析|梳理|情况|概览|回顾|观点|逻辑|跟踪|表现|定义|因素|结构|涨跌幅|数据|格局|概况|介绍|原因|进展|路径|方向|策略|影响)$"
 )
 _VALUATION = re.compile("(?:P[EBS]|EPS|BPS|EBITDA|市值|股价|估值|评级|目标价|涨跌?幅|跌幅|指数|收益率)$", re.IGNORECASE)
-_MIN_BODY = 2  # lines besides the first; with fewer a summary is empty
+_MIN_LINES = 2  # with fewer a summary says nothing
+
+
+class ThemePage:
+    """The facts of a theme that its lines may use, recent ones first; each sentence is taken once."""
+
+    def __init__(self, session: QuerySession, content: Content, day: date) -> None:
+        self.session, self.content, self.day = session, content, day
+        self.members = frozenset(content.members)
+        self.head = session.name(content.head)
+        self._used: set[tuple[str, int]] = set()
+        effects = [fact for fact in content.facts if fact.relation in _EFFECT and fact.modality is Modality.ASSERTED]
+        self.causes = [fact for fact in self._ordered(effects) if printable.is_cause(session, fact)]
+        measured = [fact for fact in content.figures if not _VALUATION.search(fact.object)]
+        figures = [fact for fact in self._ordered(measured) if printable.is_figure(session, fact)]
+        figures.sort(key=lambda fact: fact.subject.startswith(COMPANIES))  # a theme is its products and trades first
+        self.figures = [fact for fact in figures if fact.modality is Modality.ASSERTED]
+        self.forecasts = [fact for fact in figures if fact.modality in _OPEN and self.is_ahead(fact)]
+
+    def _ordered(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Return the first facts to look through: those of the last weeks lead, then the latest periods."""
+
+        def key(fact: Fact) -> tuple[bool, int]:
+            period = fact.valid.end if fact.valid and fact.valid.end else fact.last_published_on
+            return self.day - fact.last_published_on >= _RECENT, -min(period, self.day).toordinal()
+
+        return sorted(facts, key=key)[:_CONSIDERED]
+
+    def is_ahead(self, fact: Fact) -> bool:
+        """Whether the period of a fact is still open."""
+        return bool(fact.valid and fact.valid.end and fact.valid.end > self.day)
+
+    def take(self, facts: Iterable[Fact], most: int, of_firms: int | None = None) -> list[Fact]:
+        """Return the first facts whose subject and object, and whose sentence, no line has yet."""
+        taken: list[Fact] = []
+        ends: set[tuple[str, str]] = set()
+        for fact in facts:
+            item, pair = printable.shown(fact), (fact.subject, fact.object)
+            firm = fact.subject.startswith(COMPANIES) and of_firms is not None
+            free = pair not in ends and (item.document, item.start) not in self._used
+            if len(taken) < most and free and not (firm and of_firms == 0):
+                of_firms = of_firms - 1 if firm and of_firms else of_firms
+                taken.append(fact)
+                ends.add(pair)
+                self._used.add((item.document, item.start))
+        return taken
+
+    def line(self, label: str, fact: Fact) -> SummaryLine:
+        """Return a fact as a line, with the day it was last reported."""
+        return SummaryLine(f"{label}：{claim_text(self.session, fact)}（{fact.last_published_on}）", (fact.id,))
 
 
 def compose(session: QuerySession, content: Content, *, day: date, children: Sequence[Summary] = ()) -> Summary:
@@ -62,23 +112,14 @@ def compose(session: QuerySession, content: Content, *, day: date, children: Seq
         day: forecasts whose period ended by this day are left out.
         children: summaries of the sub-themes, largest first.
     """
-    headline, support = _headline(session, content)
+    headline = _headline(session, content, day)
     name = session.name(content.head)
     title = f"{name}：{headline}" if headline else name
-    body = (
-        *_stages(session, content),
-        *_makers(session, content),
-        *_causes(session, content, day),
-        *_figures(session, content),
-        *_exposed(session, content),
-        *_disagreements(session, content),
-        *_due(session, content, day),
-        *_forecasts(session, content, day),
-    )
+    page = ThemePage(session, content, day)
+    body = (*_gist(page), *_chain(page), *_makers(page), *_news(page), *exposed(page), *_expected(page))
     lines: tuple[SummaryLine, ...] = ()
-    if len(body) >= _MIN_BODY:
-        gist = _gist(content, headline)
-        lines = (SummaryLine(gist, support or body[0].facts), *_parts(children), *body)
+    if len(body) >= _MIN_LINES:
+        lines = (*body[:1], *_parts(children), *body[1:])
     key = digest((TEMPLATE, title, *(part for line in lines for part in (line.text, *line.facts))))
     return Summary(f"summary:{key}", title, lines, _span(content))
 
@@ -98,24 +139,18 @@ def name_givers(session: QuerySession, members: Iterable[str], title: str) -> fr
     return frozenset(member for member in members if session.name(member) == name)
 
 
-def _headline(session: QuerySession, content: Content) -> tuple[str, tuple[str, ...]]:
-    """Return the news in the newest heading of the theme's own topic, with the shown facts below it; "" for none."""
-    facts: dict[str, list[tuple[int, str]]] = {}
-    for fact in (*content.facts, *content.figures):
-        for item in fact.evidence:
-            facts.setdefault(item.document, []).append((item.start, fact.id))
+def _headline(session: QuerySession, content: Content, day: date) -> str:
+    """Return what a heading of the last weeks says of the theme's own topic; "" for none."""
     name = session.name(content.head)
-    late = {document for day, document in content.notes if day > content.notes[-1][0] - 2 * LATEST}
-    for chunk, heading in [each for each in content.sections if each[0].document in late][:_HEADINGS_TRIED]:
-        below = [fact for start, fact in facts.get(chunk.document, ()) if chunk.start <= start < chunk.end]
-        text = _said(heading, name) if below else ""
-        if text:
-            return text, tuple(dict.fromkeys(below))[:_LINES_EACH]
-    return "", ()
+    late = {document for published, document in content.notes if published > day - _RECENT}
+    for _, heading in [each for each in content.sections if each[0].document in late][:_HEADINGS_TRIED]:
+        if text := _said(heading, name):
+            return text
+    return ""
 
 
 def _said(heading: str, name: str) -> str:
-    """Return the news in a heading about a name, "" where it only names something.
+    """Return what a heading says of a name, "" where it only names something.
 
     >>> _said("2.1 磷矿石：供需紧平衡，价格中枢上移", "磷矿石"), _said("（一）磷矿石投资建议", "磷矿石")
     ('供需紧平衡，价格中枢上移', '')
@@ -127,57 +162,58 @@ def _said(heading: str, name: str) -> str:
     return text.rstrip("。；，") if says else ""
 
 
-def _gist(content: Content, headline: str) -> str:
-    counted = f"{len(content.notes)} 篇独立研报谈及，{content.notes[0][0]} 至 {content.notes[-1][0]}"
-    return f"概要：{headline}；{counted}" if headline else f"概要：{counted}"
+def _gist(page: ThemePage) -> Iterator[SummaryLine]:
+    """Yield what moved most of late, which way, since when, and how many sources say so."""
+    own = [fact for fact in page.figures if not fact.subject.startswith(COMPANIES)]
+    moves = [*page.causes, *(fact for fact in own if fact.value and fact.value.change)]
+    recent = [fact for fact in moves if fact.last_published_on > page.day - _RECENT]
+    some = sorted(recent or moves or own, key=lambda fact: -fact.witnesses)
+    for fact in page.take(some, 1):
+        count = f"，{fact.witnesses} 个独立来源" if fact.witnesses > 1 else ""
+        yield SummaryLine(f"概要：{claim_text(page.session, fact)}（{fact.published_on} 起{count}）", (fact.id,))
 
 
-def _stages(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
-    """Yield one line per stage of the chain, citing the facts that place its products there."""
-    placed = stages_of(content.facts)
-    head = session.name(content.head)
-    for stage, label in STAGES.items():
-        named: dict[str, str] = {}  # the first of each name, and the fact that places it
-        for entity_id, (where, fact) in placed.items():
-            if where == stage and entity_id.startswith(TOPIC_KINDS) and session.name(entity_id) != head:
-                named.setdefault(session.name(entity_id), fact)
-        if chosen := dict(list(named.items())[:_NAMES_EACH]):
+def _chain(page: ThemePage) -> Iterator[SummaryLine]:
+    """Yield what is directly up and down the chain of the head, citing the facts that place it there."""
+    for label, placed in zip(("上游", "下游"), neighbours(page.session, page.content), strict=True):
+        chosen = dict(list(placed.items())[:_NAMES_EACH])
+        if chosen:
             yield SummaryLine(f"{label}：{'、'.join(chosen)}", tuple(dict.fromkeys(chosen.values())))
 
 
-def stages_of(facts: Sequence[Fact]) -> dict[str, tuple[str, str]]:
-    """Return each entity's stage and the id of the strongest fact that places it.
+def neighbours(session: QuerySession, content: Content) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the names up and down the chain of the head that a quote names with it, each with its fact's id.
 
-    Args:
-        facts: live facts of one theme, the strongest first.
+    What is on both sides is on neither.
     """
-    strongest: dict[str, str] = {}
-    sides: dict[str, set[int]] = defaultdict(set)
-    for fact in facts:
-        if fact.relation not in _FLOWS or fact.modality not in _FIRM_MODALITIES:
-            continue
-        forward = _FLOWS[fact.relation]
-        for end, side in ((fact.subject, 0 if forward else 1), (fact.object, 1 if forward else 0)):
-            strongest.setdefault(end, fact.id)
-            sides[end].add(side)
-    names = tuple(STAGES)
-    return {
-        end: (names[1] if len(sides[end]) > 1 else names[0] if 0 in sides[end] else names[2], fact)
-        for end, fact in strongest.items()
-    }
-
-
-def _makers(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
-    """Yield one line with the companies of the theme, listed ones first, each with its code and what it makes."""
-    makes: dict[str, Fact] = {}
+    head, sides = session.name(content.head), ({}, {})  # type: tuple[str, tuple[dict[str, str], dict[str, str]]]
     for fact in content.facts:
-        if fact.relation in _MAKES and fact.subject.startswith(COMPANIES) and fact.modality is Modality.ASSERTED:
-            makes.setdefault(fact.subject, fact)
-    ranked = sorted((each for each in content.members if each in makes), key=lambda each: not each.startswith("sec:"))
-    if ranked := ranked[:_COMPANIES]:
+        if fact.relation not in _FLOWS or fact.modality is not Modality.ASSERTED:
+            continue
+        ends = (fact.subject, fact.object) if _FLOWS[fact.relation] else (fact.object, fact.subject)
+        up, down = (session.name(end) for end in ends)
+        quote = printable.shown(fact).quote
+        topics = all(end.startswith(TOPIC_KINDS) for end in ends)
+        if topics and up in quote and down in quote and (head in up) != (head in down):
+            sides[head in up].setdefault(down if head in up else up, fact.id)
+    both = sides[0].keys() & sides[1].keys()
+    above, below = ({name: fact for name, fact in side.items() if name not in both} for side in sides)
+    return above, below
+
+
+def _makers(page: ThemePage) -> Iterator[SummaryLine]:
+    """Yield one line with the companies of the theme, listed ones first, each with its code and what it makes."""
+    session, makes = page.session, {}  # type: tuple[QuerySession, dict[str, Fact]]
+    made_by = [fact for fact in page.content.facts if fact.relation in _MAKES and fact.subject.startswith(COMPANIES)]
+    for fact in made_by:
+        if fact.modality is Modality.ASSERTED and fact.subject not in makes and printable.makes_known(session, fact):
+            makes[fact.subject] = fact
+    ranked = sorted(
+        (each for each in page.content.members if each in makes), key=lambda each: not each.startswith("sec:")
+    )[:_COMPANIES]
+    if ranked:
         made = {each: session.name(makes[each].object) for each in ranked}
-        head = session.name(content.head)
-        texts = [_coded(session, each) + ("" if made[each] == head else f"—{made[each]}") for each in ranked]
+        texts = [_coded(session, each) + ("" if made[each] == page.head else f"—{made[each]}") for each in ranked]
         yield SummaryLine(f"公司：{'、'.join(texts)}", tuple(dict.fromkeys(makes[each].id for each in ranked)))
 
 
@@ -186,65 +222,34 @@ def _coded(session: QuerySession, entity_id: str) -> str:
     return coded(known, "zh") if known else session.name(entity_id)
 
 
-def _causes(session: QuerySession, content: Content, day: date) -> Iterator[SummaryLine]:
-    """Yield what moved the theme in the last weeks, the newest first; without that, the causes with most sources."""
-    causal = [fact for fact in content.facts if fact.relation in _EFFECT and fact.modality is Modality.ASSERTED]
-    causal = [fact for fact in causal if _moves(fact)]
-    late = [fact for fact in causal if fact.last_published_on > day - LATEST]
-    late.sort(key=lambda fact: -fact.last_published_on.toordinal())
-    for fact in _varied(late or causal):
-        label = "近期" if late else "驱动"
-        yield SummaryLine(f"{label}：{claim_text(session, fact)}（{fact.last_published_on}）", (fact.id,))
+def _news(page: ThemePage) -> Iterator[SummaryLine]:
+    """Yield what moved the theme and the newest figures; valuations say nothing of a theme."""
+    for fact in page.take(page.causes, _LINES_EACH):
+        yield page.line("近期" if fact.last_published_on > page.day - LATEST else "驱动", fact)
+    for fact in page.take(page.figures, _LINES_EACH, of_firms=_OF_COMPANIES):
+        yield page.line("数据", fact)
 
 
-def _moves(fact: Fact) -> bool:
-    """Whether a cause happens or goes somewhere; 电解液 alone moves nothing."""
-    return fact.subject.startswith(("event:", "policy:")) or fact.qualifier("cause_direction") in _EFFECTS
-
-
-def _figures(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
-    """Yield the newest figures, those of the theme's products before those of its companies."""
-    asserted = [fact for fact in content.figures if fact.modality is Modality.ASSERTED]
-    for fact in _measured(asserted):
-        yield SummaryLine(f"数据：{claim_text(session, fact)}（{fact.last_published_on}）", (fact.id,))
-
-
-def _measured(facts: Sequence[Fact]) -> list[Fact]:
-    """Return the first figures of products and trades, then a few of companies; valuations are left out."""
-    some = [fact for fact in facts if not _VALUATION.search(fact.object)]
-    own = [fact for fact in some if not fact.subject.startswith(COMPANIES)]
-    return _varied([*own, *_varied(fact for fact in some if fact.subject.startswith(COMPANIES))[:_OF_COMPANIES]])
-
-
-def _varied(facts: Iterable[Fact]) -> list[Fact]:
-    """Return the first facts, one of each subject and object."""
-    found: dict[tuple[str, str], Fact] = {}
-    for fact in facts:
-        if len(found) < _LINES_EACH:
-            found.setdefault((fact.subject, fact.object), fact)
-    return list(found.values())
-
-
-def _exposed(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
-    """Yield who gains and who pays as sources state it, the latest word on each company."""
-    latest: dict[str, tuple[int, Fact]] = {}
-    causal = (fact for fact in content.facts if fact.relation in _EFFECT and fact.modality is Modality.ASSERTED)
-    for fact in sorted(causal, key=lambda fact: (-fact.last_published_on.toordinal(), fact.id)):
+def exposed(page: ThemePage) -> Iterator[SummaryLine]:
+    """Yield who gains and who pays as a sentence that names the firm states it, the latest word on each company."""
+    session, latest = page.session, {}  # type: tuple[QuerySession, dict[str, tuple[int, Fact]]]
+    for fact in page.causes:
         company, sign = _stated_effect(session, fact)
-        if sign and company in content.members:
+        if sign and company in page.members and printable.names(session, company, printable.shown(fact).quote):
             latest.setdefault(company, (sign, fact))
     for wanted, label in ((1, "受益"), (-1, "受损")):
-        some = [(company, fact) for company, (sign, fact) in latest.items() if sign == wanted][:_NAMES_EACH]
+        firms = {fact.id: company for company, (sign, fact) in latest.items() if sign == wanted}
+        some = page.take((fact for sign, fact in latest.values() if sign == wanted), _NAMES_EACH)
         texts = [
-            f"{_coded(session, company)}（{session.name(fact.subject)}{factor_moves(fact, 'cause')}）"
-            for company, fact in some
+            f"{_coded(session, firms[fact.id])}（{session.name(fact.subject)}{factor_moves(fact, 'cause')}）"
+            for fact in some
         ]
         if texts:
-            yield SummaryLine(f"{label}：{'、'.join(texts)}", tuple(dict.fromkeys(fact.id for _, fact in some)))
+            yield SummaryLine(f"{label}：{'、'.join(texts)}", tuple(fact.id for fact in some))
 
 
 def _stated_effect(session: QuerySession, fact: Fact) -> tuple[str, int]:
-    """Return the company that a causal fact is about and whether it gains; 0 where the fact does not state it."""
+    """Return the company that a causal fact is about and whether it gains; 0 where the fact does not say."""
     effect = _EFFECTS.get(fact.qualifier("effect_direction") or "", 0)
     if fact.object.startswith(COMPANIES):
         return fact.object, effect
@@ -253,32 +258,25 @@ def _stated_effect(session: QuerySession, fact: Fact) -> tuple[str, int]:
     return (about, effect * indicator_polarity(fact.object)) if about.startswith(COMPANIES) else ("", 0)
 
 
-def _disagreements(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
-    for one, other in content.opposed:
-        sides = (f"{claim_text(session, fact)}（{fact.last_published_on}）" for fact in (one, other))
-        yield SummaryLine(f"分歧：{'；另有：'.join(sides)}", (one.id, other.id))
+def _expected(page: ThemePage) -> Iterator[SummaryLine]:
+    """Yield where sources disagree, what is planned in a period still open, the nearest first, and forecast figures."""
+    session = page.session
+    for one, other in page.content.opposed:
+        if printable.disagree(session, one, other, within=_RECENT.days):
+            sides = (f"{claim_text(session, fact)}（{fact.last_published_on}）" for fact in (one, other))
+            yield SummaryLine(f"分歧：{'；另有：'.join(sides)}", (one.id, other.id))
+    ahead = [fact for fact in page.content.facts if fact.modality in _OPEN and page.is_ahead(fact)]
+    due = [fact for fact in ahead if printable.is_due(session, fact)]
+    for fact in page.take(sorted(due, key=_nearest), _LINES_EACH):
+        yield page.line("日程", fact)
+    for fact in page.take(page.forecasts, _LINES_EACH, of_firms=_OF_COMPANIES):
+        yield page.line("展望", fact)
 
 
-def _due(session: QuerySession, content: Content, day: date) -> Iterator[SummaryLine]:
-    """Yield what is planned or expected to happen in a period that is still open, the nearest first."""
-    for fact in _varied(_ahead(content.facts, day)):
-        yield SummaryLine(f"日程：{claim_text(session, fact)}（{fact.last_published_on}）", (fact.id,))
-
-
-def _forecasts(session: QuerySession, content: Content, day: date) -> Iterator[SummaryLine]:
-    """Yield forecast figures of a period that is still open, without valuations."""
-    for fact in _measured(_ahead(content.figures, day)):
-        yield SummaryLine(f"展望：{claim_text(session, fact)}（{fact.last_published_on}）", (fact.id,))
-
-
-def _ahead(facts: Iterable[Fact], day: date) -> list[Fact]:
-    dated = [
-        (fact.valid.end, fact)
-        for fact in facts
-        if fact.modality in _OPEN and fact.valid and fact.valid.end and fact.valid.end > day
-    ]
-    dated.sort(key=lambda each: (each[0], -each[1].last_published_on.toordinal(), each[1].id))
-    return [fact for _, fact in dated]
+def _nearest(fact: Fact) -> tuple[date, int, str]:
+    assert fact.valid
+    assert fact.valid.end
+    return fact.valid.end, -fact.last_published_on.toordinal(), fact.id
 
 
 def _parts(children: Sequence[Summary]) -> Iterator[SummaryLine]:

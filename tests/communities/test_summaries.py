@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 from communities.content import Content
-from communities.summaries import changes, compose, stages_of
+from communities.summaries import ThemePage, changes, compose, exposed, neighbours
 from kg.model import Chunk, Fact, Modality, Value
 from kg.period import year
 from kg.query.session import QuerySession
@@ -23,6 +23,7 @@ from tests.kg.query.world import (
     WAFER,
     claim,
     moves,
+    named,
     paper,
     seen,
 )
@@ -31,8 +32,8 @@ DAY = date(2024, 1, 20)
 
 
 def content_of(*facts: Fact) -> tuple[QuerySession, Content]:
-    """Return a content of exactly these facts, in their order."""
-    view = seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(facts))))
+    """Return a content of exactly these facts, in their order, each in a sentence and a note of its own."""
+    view = seen(*(paper(n, "2024-01-01", (sentence_of(fact), fact)) for n, fact in enumerate(facts, start=1)))
     session = QuerySession(view)
     by_claim = {(fact.subject, fact.relation, fact.object, fact.sign, fact.modality): fact for fact in view.facts()}
     said = [by_claim[fact.subject, fact.relation, fact.object, fact.sign, fact.modality] for fact in facts]
@@ -49,6 +50,12 @@ def content_of(*facts: Fact) -> tuple[QuerySession, Content]:
     return session, Content(SILICON, members, linked, figures, opposed, tuple(said[:2]), notes)
 
 
+def sentence_of(fact: Fact) -> str:
+    value = f"为{fact.value.number:g}{fact.value.unit}" if fact.value else ""
+    expected = "预计" if fact.modality is Modality.FORECAST else ""
+    return f"{expected}{named(fact.subject).name}与{named(fact.object).name}{value}。"
+
+
 def lines_of(*facts: Fact, day: date = DAY) -> list[str]:
     session, content = content_of(*facts)
     return [line.text for line in compose(session, content, day=day).lines]
@@ -63,37 +70,30 @@ CHAIN = (
 )
 
 
-def test_products_stand_by_their_stage_and_companies_by_what_they_make_with_codes():
+def test_the_head_stands_between_what_is_up_and_down_its_chain_and_companies_have_codes():
     lines = lines_of(*CHAIN, moves(CUT, PRICE, 0, 1), moves(PRICE, COST, -1, -1))
-    assert lines[0] == "概要：1 篇独立研报谈及，2024-01-01 至 2024-01-01"
-    assert "中游：硅片、电池片" in lines
-    assert "下游：组件" in lines
+    assert lines[0] == "概要：限产 → 硅料价格上升（2024-01-01 起）"
+    assert "下游：硅片" in lines
     assert (
         "公司：通威股份（600438.SH）、隆基绿能（601012.SH）—组件" in lines
     )  # what the theme is called need not be said
-    assert "近期：限产 → 硅料价格上升（2024-01-01）" in lines
+    assert "近期：硅料价格下降 → 电池片成本下降（2024-01-01）" in lines
 
 
-def test_a_rumour_or_a_condition_gives_no_place_on_the_chain():
+def test_a_rumour_gives_no_place_on_the_chain_nor_does_what_is_on_both_sides():
     rumour = claim(SILICON, "upstream_of", WAFER, modality=Modality.RUMOURED)
-    assert stages_of([rumour]) == {}
-    assert lines_of(rumour) == []
-
-
-def test_a_supplier_stands_upstream_of_its_customer_and_a_user_below_what_it_uses():
-    placed = stages_of([claim(TONGWEI, "supplies", LONGI), claim("org:甲", "uses", SILICON)])
-    assert {end: stage for end, (stage, _) in placed.items()} == {
-        TONGWEI: "upstream",
-        LONGI: "downstream",
-        SILICON: "upstream",
-        "org:甲": "downstream",
-    }
+    assert neighbours(*content_of(rumour)) == ({}, {})
+    assert neighbours(*content_of(CHAIN[0], claim(WAFER, "upstream_of", SILICON))) == ({}, {})
 
 
 def test_a_company_gains_or_pays_as_the_latest_source_states():
-    lines = lines_of(moves(PRICE, TONGWEI, 1, 1), moves(PRICE, LONGI, 1, -1), moves(CUT, PRICE, 0, 1))
-    assert "受益：通威股份（600438.SH）（硅料价格上升）" in lines
-    assert "受损：隆基绿能（601012.SH）（硅料价格上升）" in lines
+    session, content = content_of(moves(PRICE, TONGWEI, 1, 1), moves(PRICE, LONGI, 1, -1))
+    page = ThemePage(session, content, DAY)
+    assert [line.text for line in exposed(page)] == [
+        "受益：通威股份（600438.SH）（硅料价格上升）",
+        "受损：隆基绿能（601012.SH）（硅料价格上升）",
+    ]
+    assert list(exposed(page)) == []  # a sentence serves one line
 
 
 def test_one_line_is_no_summary():
@@ -109,7 +109,7 @@ def test_a_title_says_what_the_newest_heading_of_its_topic_says():
 
 
 def test_opposite_signs_are_set_side_by_side_and_cite_both():
-    session, content = content_of(moves(PRICE, COST, -1, -1), moves(PRICE, COST, 1, -1))
+    session, content = content_of(moves(PRICE, COST, 1, 1), moves(PRICE, COST, 1, -1))
     (line,) = [line for line in compose(session, content, day=DAY).lines if line.text.startswith("分歧：")]
     assert "另有：" in line.text
     assert set(line.facts) == {fact.id for fact in content.facts}
@@ -117,20 +117,21 @@ def test_opposite_signs_are_set_side_by_side_and_cite_both():
 
 def test_a_forecast_is_open_until_its_period_is_over():
     ahead = moves(PRICE, MARGIN, 1, -1, modality=Modality.FORECAST, valid=year(2024))
-    assert any(line.startswith("日程：") for line in lines_of(*CHAIN, ahead, day=date(2024, 12, 31)))
-    assert not any(line.startswith("日程：") for line in lines_of(*CHAIN, ahead, day=date(2025, 1, 1)))
-    assert not any(line.startswith(("近期：", "驱动：")) for line in lines_of(*CHAIN, ahead))
+    rest = (*CHAIN, moves(CUT, PRICE, 0, 1))
+    assert any(line.startswith("日程：") for line in lines_of(*rest, ahead, day=date(2024, 12, 31)))
+    assert not any(line.startswith("日程：") for line in lines_of(*rest, ahead, day=date(2025, 1, 1)))
+    assert not any("毛利率" in line for line in lines_of(*rest, ahead) if not line.startswith("日程："))
 
 
 def test_numbers_are_reported_as_data():
     reported = claim("industry:光伏", "reports", PRICE, value=Value(40.0, "元/千克"), valid=year(2024))
-    assert any(line.startswith("数据：") and "40元/千克" in line for line in lines_of(*CHAIN, reported))
+    assert any("40元/千克" in line for line in lines_of(*CHAIN, reported))
 
 
 def test_a_summary_that_says_the_same_has_the_same_id_and_another_has_another():
     session, content = content_of(*CHAIN)
     one = compose(session, content, day=DAY)
-    assert compose(session, content, day=date(2024, 7, 1)) == one
+    assert compose(session, content, day=date(2024, 1, 21)) == one
     assert compose(session, replace(content, head=WAFER), day=DAY).id != one.id
 
 

@@ -122,7 +122,7 @@ def test_stability_is_measured_against_the_week_before_whatever_was_run_of_the_d
 def test_one_document_more_rewrites_few_summaries(store: Store):
     filled(many_chains(), store)
     before = run_week(store, date(2024, 1, 7))
-    filled([paper(1, "2024-01-10", ("链0。", claim(LONGI, "produces", "product:链0环2")))], store)
+    filled([paper(1, "2024-01-10", ("隆基绿能生产链0环2。", claim(LONGI, "produces", "product:链0环2")))], store)
     after = run_week(store, date(2024, 1, 14))
     assert 1 <= after.written <= 2
     assert after.carried >= before.written - 2
