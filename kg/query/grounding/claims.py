@@ -90,14 +90,14 @@ def directions(text: str, names: Iterable[FoundName] = ()) -> list[int]:
     return [direction for _, direction in sorted(found)]
 
 
-def opposite(claim: ClauseClaim, text: str, names: Iterable[FoundName] = (), *, moves: bool = False) -> list[str]:
+def opposite(claim: ClauseClaim, text: str, names: Iterable[FoundName] = (), *, whole: str = "") -> list[str]:
     """Return a fault where what a clause says rises, falls in its source, one by one if both say as many.
 
-    With `moves` a source in which nothing moves does not have what a clause says.
+    With a `whole` text, of which `text` is a part, nothing that moves in it is a fault too.
     """
     said, stated = directions(claim.text, claim.names), directions(text, names)
-    if moves and said and not stated:
-        return ["not in the source"]
+    if whole and said and not stated:
+        return ["not in the source" if set(said) <= set(directions(whole, names)) else "direction"]
     if len(said) == len(stated):
         return ["direction"] if said != stated else []
     missing = set(said) - set(stated)

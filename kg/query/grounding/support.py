@@ -158,7 +158,8 @@ def _by_windows(claim: ClauseClaim, sentence: str, statement: SourceStatement) -
                 continue
             content = _in_window(claim, statement, (begin, end))
             until = _last_word(claim, statement, (begin, end))
-            contrary = [*opposite(claim, statement.text[begin:end], statement.names, moves=True), *turned(claim, statement)]
+            own = statement.text[begin:end]
+            contrary = opposite(claim, own, statement.names, whole=statement.text) + turned(claim, statement)
             dated = _dated(claim, statement, (begin, end))
             yield [*content, *dated, *contrary, *_held(claim, sentence, statement, (begin, until))]
             alike = alike or not content
