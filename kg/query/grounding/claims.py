@@ -243,7 +243,7 @@ def _other_thing(claim: ClauseClaim, statement: SourceStatement, window: tuple[i
             continue
         for other in statement.names:
             leads = window[0] <= other.start < window[1] and _LEAD_IN.fullmatch(_before(statement, other))
-            alike = name.ids & other.ids or name.text in other.text or other.text in name.text
+            alike = name.text in other.text or any(own.ids & other.ids or other.text in own.text for own in claim.names)
             if leads and not alike and (other.group == name.group or (name.text + other.text).isascii()):
                 return [f"name {name.text}"]
     return []

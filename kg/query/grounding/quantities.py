@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kg.dating.reader import find_periods, yearly
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from kg.period import Period
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 -- read best as words
+_NUMBERS = "two three four five six seven eight nine ten eleven".split()  # noqa: SIM905 -- read best as words
+_FIRST_MONTHS = re.compile(rf"(?:in )?the first ({'|'.join(_NUMBERS)}) months of ((?:19|20)\d\d)")
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
 _YEAR = r"((?:19|20)\d\d)"
 _ENGLISH_DATES = (
@@ -55,6 +58,8 @@ _TENTHS = re.compile(r"[一二三四五六七八九](?=成(?:[^\u3400-\u9fff]|[�
 _NAME_BEFORE = re.compile(r"[A-Za-z_]$|[A-Za-z]-$|第$")
 _BRACKET = re.compile(r"[(（,，]([^()（）]{1,8})[)）]")
 _LISTED = re.compile(r" ?(?:[-~/、至到和及与]|to|and|or) ?[-+]?")
+_FROM = re.compile(r"[由从]$")
+_BECOMES = re.compile(r"[^,，。;\d]{0,6}[至到为]")
 _JOINED = re.compile(r"(?:至|到|~|-|to)")
 
 
@@ -134,6 +139,7 @@ def folded(text: str) -> str:
     'a股在on 2025年9月12日涨1234.5元'
     """
     text = _THOUSANDS.sub("", text.translate(_WIDE).lower().replace("**", ""))
+    text = _FIRST_MONTHS.sub(lambda match: f"{match[2]}年1-{_NUMBERS.index(match[1]) + 2}月", text)
     for pattern, order in _ENGLISH_DATES:
         text = pattern.sub(lambda match, order=order: _chinese_date(match.groups(), order), text)  # type: ignore[misc]
     text = _BLANKS.sub("", " ".join(text.split()))
@@ -179,7 +185,8 @@ def dates_agree(claimed: DateSpan, source: DateSpan, *, figure: bool) -> bool:
     one, other = claimed.period, source.period
     if (one.start, one.end) == (other.start, other.end) or one in source.years:
         return True
-    if one.precision is Precision.DAY and one.end == other.end:  # at the end of 2024Q4
+    until = other.precision is Precision.RANGE and one.precision is not Precision.RANGE and not figure  # by 2027
+    if one.end == other.end and (one.precision is Precision.DAY or until):  # at the end of 2024Q4
         return True
     if (claimed.bare or source.bare) and _season(one) == _season(other) is not None:
         return True
@@ -226,6 +233,18 @@ def figures_of(text: str, day: date) -> tuple[FigureSpan, ...]:
                 unit=one.unit,
                 factor=one.factor,
             )
+    return tuple(found)
+
+
+def with_changes(text: str, figures: Sequence[FigureSpan]) -> tuple[FigureSpan, ...]:
+    """Return figures with the points between two percentages of which one becomes the other: 从4.97%提升至6.52%."""
+    found = list(figures)
+    for one, other in pairwise(figures):
+        moved = _BECOMES.fullmatch(text[one.end : other.start]) and _FROM.search(text[: one.start])
+        if moved and one.unit == other.unit == "%":
+            change = round(other.value - one.value, 6)
+            way = 1 if change > 0 else -1
+            found.append(replace(other, value=abs(change), unit="pct", direction=way, signed=False))
     return tuple(found)
 
 

@@ -13,7 +13,7 @@ import rjieba
 
 from kg.kinds import kind_of
 from kg.model import Kind, Modality, Polarity
-from kg.query.grounding.quantities import dates_of, figures_of, folded
+from kg.query.grounding.quantities import dates_of, figures_of, folded, with_changes
 from kg.query.grounding.words import claim_words
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class SourceStatement:
     @cached_property
     def figures(self) -> tuple[FigureSpan, ...]:
         """The numbers in it."""
-        return figures_of(self.text, self.day)
+        return with_changes(self.text, figures_of(self.text, self.day))
 
     def clause_at(self, place: int) -> tuple[int, int]:
         """Return the clause around a place."""

@@ -44,7 +44,8 @@ _REACH = 4  # adjoining clauses that one clause may sum up
 _HEDGED = frozenset(("planned", "forecast", "likely", "conditional", "rumoured", "refuted"))
 _TO_COME = re.compile(r"将(?!近)|拟|有望|预计|看好|构想|计划|力争|目标(?!价)")
 _DENIES = re.compile(r"否认|澄清")
-_REALISED = re.compile(r"已(?!披露|进入)|[成完]了|建成|投产|\b(?:has|have|already|completed)\b")
+_GOES_ON = re.compile(r"仍|继续|持续|依然|依旧|还在|维持|保持|延续|不断")
+_REALISED = re.compile(r"已(?!披露|进入)|(?:控股|全资)子公司|[成完]了|建成|投产|\b(?:has|have|already|completed)\b")
 _HELD = {
     "rumoured": frozenset(("rumoured", "refuted")),
     "refuted": frozenset(("rumoured", "refuted")),
@@ -95,7 +96,9 @@ def _of_another(claim: ClauseClaim, sentence: str, statement: SourceStatement) -
     nearest = max(statement.clauses, key=lambda span: sum(pair in statement.text[slice(*span)] for pair in own))
     if strangers(claim, statement, nearest) or _held(claim, sentence, statement, nearest):
         return True
-    if denies(claim.text) != denies(statement.text) or opposite(claim, statement.text[slice(*nearest)], statement.names):
+    if denies(claim.text) != denies(statement.text):
+        return True
+    if opposite(claim, statement.text[slice(*nearest)], statement.names):
         return True
     known = "".join(name.text for name in claim.names)
     written = [character for character in _CHARACTER.findall(claim.text) if character not in known]
@@ -162,7 +165,8 @@ def _by_windows(claim: ClauseClaim, sentence: str, statement: SourceStatement) -
             contrary = opposite(claim, own, statement.names, whole=statement.text) + turned(claim, statement)
             dated = _dated(claim, statement, (begin, end))
             yield [*content, *dated, *contrary, *_held(claim, sentence, statement, (begin, until))]
-            alike = alike or not content
+            there = dated and any(allows(statement.dates, date, figure=False) for date in claim.dates)
+            alike = alike or not (content or there)  # the date may be in another clause
         if alike:
             return
 
@@ -264,6 +268,8 @@ def _held(claim: ClauseClaim, sentence: str, statement: SourceStatement, place: 
     denied = denies(statement.text[begin:end]) or statement.polarity == Polarity.NEGATIVE
     if denied and not denies(claim.text) and not said & {"refuted"}:
         out.append("affirmed, the source denies it")
+    if "继续" in claim.text and not (claim.figures or _GOES_ON.search(statement.text)):
+        out.append(_ABSENT)
     corrected = "refuted" in said and patterns["refuted"].search(statement.text)
     if denies(claim.text) and not denied and not corrected and not found & {"rumoured", "refuted"}:
         out.append("denied, the source affirms it")
