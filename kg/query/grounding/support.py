@@ -80,7 +80,7 @@ def _by_meaning(
 ) -> tuple[str, SourceStatement] | None:
     """Return the statement that says a clause in other words, by the answer model, if there is one."""
     statements = [each for each in statements if not _of_another(claim, sentence, each[1])][:_READ]
-    if not statements:
+    if not statements or not claim.chinese:
         return None
     named = "".join(name.text for name in claim.names) if "names" in claim.inherited else ""
     readings = [SentenceInContext(each.quote, (each.context,), each.subject) for _, each in statements]
