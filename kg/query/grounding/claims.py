@@ -80,22 +80,24 @@ def denies(text: str) -> bool:
     return bool(words.denies.search(words.denied_not.sub(" ", text)))
 
 
-def directions(text: str) -> list[int]:
-    """Return which way what a text names moves, +1 or −1, in order."""
+def directions(text: str, names: Iterable[FoundName] = ()) -> list[int]:
+    """Return which way what a text names moves, +1 or −1, in order; 升 of a party's name 奥升德 is no direction."""
     words = claim_words()
+    for name in names:
+        text = text.replace(name.text, "□") if name.party else text
     found = [(match.start(), 1) for match in words.rises.finditer(text)]
     found += [(match.start(), -1) for match in words.falls.finditer(text)]
     return [direction for _, direction in sorted(found)]
 
 
-def opposite(claim: ClauseClaim, text: str, *, moves: bool = False) -> list[str]:
+def opposite(claim: ClauseClaim, text: str, names: Iterable[FoundName] = (), *, whole: str = "") -> list[str]:
     """Return a fault where what a clause says rises, falls in its source, one by one if both say as many.
 
-    With `moves` a source in which nothing moves is one too.
+    With a `whole` text, of which `text` is a part, nothing that moves in it is a fault too.
     """
-    said, stated = directions(claim.text), directions(text)
-    if moves and said and not stated:
-        return ["direction"]
+    said, stated = directions(claim.text, claim.names), directions(text, names)
+    if whole and said and not stated:
+        return ["not in the source" if set(said) <= set(directions(whole, names)) else "direction"]
     if len(said) == len(stated):
         return ["direction"] if said != stated else []
     missing = set(said) - set(stated)
@@ -140,11 +142,13 @@ def named_in(text: str, name: FoundName, statement: SourceStatement) -> bool:
     return any(other.ids & name.ids and other.text in text for other in known)
 
 
-def has_date(statement: SourceStatement, date: DateSpan) -> bool:
-    """Whether a statement, its context or its day has a date."""
+def has_date(claim: ClauseClaim, statement: SourceStatement, date: DateSpan) -> bool:
+    """Whether a statement, its context or its day has a date; one taken over from another clause needs no date."""
     stated = (*statement.dates, *statement.context_dates)
     undated = not statement.dates and not dates_of(statement.subject, statement.day)
-    return allows(stated, date, figure=False) or (undated and date.period.contains(statement.day))
+    if undated and ("dates" in claim.inherited or date.period.contains(statement.day)):
+        return True
+    return allows(stated, date, figure=False)
 
 
 def allows(stated: Iterable[DateSpan], date: DateSpan, *, figure: bool = True) -> bool:
@@ -239,7 +243,7 @@ def _other_thing(claim: ClauseClaim, statement: SourceStatement, window: tuple[i
             continue
         for other in statement.names:
             leads = window[0] <= other.start < window[1] and _LEAD_IN.fullmatch(_before(statement, other))
-            alike = name.ids & other.ids or name.text in other.text or other.text in name.text
+            alike = name.text in other.text or any(own.ids & other.ids or other.text in own.text for own in claim.names)
             if leads and not alike and (other.group == name.group or (name.text + other.text).isascii()):
                 return [f"name {name.text}"]
     return []

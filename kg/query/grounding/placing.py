@@ -75,7 +75,7 @@ def with_figures(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
     subject = subject_of(claim)
     names = [name for name in claim.names if name.group != "thing" or name.text == subject]
     out += [f"name {name.text}" for name in names if not named_in(whole, name, statement)]
-    out += [f"date {date.period}" for date in claim.dates if not has_date(statement, date)]
+    out += [f"date {date.period}" for date in claim.dates if not has_date(claim, statement, date)]
     out += foreign_letters(claim, whole)
     return list(dict.fromkeys([*out, *turned(claim, statement)]))
 
@@ -96,8 +96,8 @@ def _misplaced(claim: ClauseClaim, statement: SourceStatement, figure: FigureSpa
     out = [fault for check in _CHECKS for fault in check(claim, statement, figure, rivals)]
     out += strangers(claim, statement, (statement.clause_at(figure.start)[0], figure.end))
     out += elsewhere(claim, statement, f"{statement.context} {statement.subject} {statement.text}")
-    worded = len(set(directions(claim.text))) == 1 and not figure.signed
-    return out + (opposite(claim, _own(statement, figure)) if worded else [])
+    worded = len(set(directions(claim.text, claim.names))) == 1 and not figure.signed
+    return out + (opposite(claim, _own(statement, figure), statement.names) if worded else [])
 
 
 def _other_words(
@@ -135,8 +135,9 @@ def _other_measure(
     """Return a fault where a clause gives a measure the number that its source gives another measure."""
     own = _own(statement, figure)
     for spellings in claim_words().measures:
-        said = any(word in spellings or (word.endswith("价") and "价格" in spellings) for word in claim.words)
-        if said and not any(word in own for word in spellings):
+        said = [word for word in claim.words if word in spellings or (word.endswith("价") and "价格" in spellings)]
+        english = (word for word in said if word.isascii())  # capacity is 产能 or 装机
+        if said and not any(word in own for word in spellings) and not any(has_word(own, word) for word in english):
             others = (each for each in claim_words().measures if each != spellings)
             if any(word in own for other in others for word in other):
                 return ["number of another measure"]

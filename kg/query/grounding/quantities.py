@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kg.dating.reader import find_periods, yearly
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from kg.period import Period
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 -- read best as words
+_NUMBERS = "two three four five six seven eight nine ten eleven".split()  # noqa: SIM905 -- read best as words
+_FIRST_MONTHS = re.compile(rf"(?:in )?the first ({'|'.join(_NUMBERS)}) months of ((?:19|20)\d\d)")
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
 _YEAR = r"((?:19|20)\d\d)"
 _ENGLISH_DATES = (
@@ -48,9 +51,15 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _YEARLY = re.compile(r"\d{4}|\d\d年|\d\d[QH]|[QH]\d\d|年")
 _LASTING = re.compile(r"(?:连续|持续)$")
 _RELATIVE = re.compile(r"同期|上周|上月|上年|去年|上季|previous|last|earlier|年初")
+_ABOUT = re.compile(r"(?:近|约|逾|超过?|接近|\b(?:about|nearly|around|over|more than|almost)) ?$")
+_EXACT = 2  # digits that a rounded number has at least
+_COARSE = 0.05  # how far a number of one digit may be from what it is rounded from
+_TENTHS = re.compile(r"[一二三四五六七八九](?=成(?:[^\u3400-\u9fff]|[以左多的，。]|$))")
 _NAME_BEFORE = re.compile(r"[A-Za-z_]$|[A-Za-z]-$|第$")
 _BRACKET = re.compile(r"[(（,，]([^()（）]{1,8})[)）]")
 _LISTED = re.compile(r" ?(?:[-~/、至到和及与]|to|and|or) ?[-+]?")
+_FROM = re.compile(r"[由从]$")
+_BECOMES = re.compile(r"[^,，。;\d]{0,6}[至到为]")
 _JOINED = re.compile(r"(?:至|到|~|-|to)")
 
 
@@ -75,13 +84,16 @@ class FigureSpan:
 
         A bare number, as in a table, takes its unit from `around`, the text that it is in.
         """
-        if self.unit and other.unit and self.unit not in (other.unit, other.unit.partition("/")[0]):
+        if self.unit == "倍" and other.unit == "%":  # 增长2.3倍 of +230%
+            return abs(self.value * 100 - other.value) <= 50.01 * self.precision
+        points = self.unit == "pct" and self.factor < 1 and other.unit == "%"  # 120个基点 of 1.2%
+        if self.unit and other.unit and not points and self.unit not in (other.unit, other.unit.partition("/")[0]):
             return False
         if not other.unit and other.factor == 1 and self.factor != 1 and self.value != other.value:
             factors = {claim_words().units[unit][1] * scale for unit, scale in _headed(around)}
             return self.factor in factors and abs(self.value / self.factor - other.value) < self.precision / self.factor
         digits = len(f"{self.value / self.precision:.0f}") if self.precision else 0
-        allowed = 0.5001 * self.precision if digits > 1 else 0.0
+        allowed = 0.5001 * self.precision if digits > 1 else min(0.5001 * self.precision, _COARSE * other.value)
         return abs(self.value - other.value) <= max(allowed, 1e-9 * max(self.value, 1.0))
 
     def agrees(self, other: FigureSpan) -> bool:
@@ -127,9 +139,11 @@ def folded(text: str) -> str:
     'a股在on 2025年9月12日涨1234.5元'
     """
     text = _THOUSANDS.sub("", text.translate(_WIDE).lower().replace("**", ""))
+    text = _FIRST_MONTHS.sub(lambda match: f"{match[2]}年1-{_NUMBERS.index(match[1]) + 2}月", text)
     for pattern, order in _ENGLISH_DATES:
         text = pattern.sub(lambda match, order=order: _chinese_date(match.groups(), order), text)  # type: ignore[misc]
     text = _BLANKS.sub("", " ".join(text.split()))
+    text = _TENTHS.sub(lambda match: str("一二三四五六七八九".index(match[0]) + 1), text)
     text = _EDGE.sub(r"\1", _PREPOSED.sub("", _LONE_YEAR.sub(r"\1年", text)))
     return _PERIOD_LETTER.sub(lambda match: match[0].upper(), text)
 
@@ -171,7 +185,8 @@ def dates_agree(claimed: DateSpan, source: DateSpan, *, figure: bool) -> bool:
     one, other = claimed.period, source.period
     if (one.start, one.end) == (other.start, other.end) or one in source.years:
         return True
-    if one.precision is Precision.DAY and one.end == other.end:  # at the end of 2024Q4
+    until = other.precision is Precision.RANGE and one.precision is not Precision.RANGE and not figure  # by 2027
+    if one.end == other.end and (one.precision is Precision.DAY or until):  # at the end of 2024Q4
         return True
     if (claimed.bare or source.bare) and _season(one) == _season(other) is not None:
         return True
@@ -221,6 +236,18 @@ def figures_of(text: str, day: date) -> tuple[FigureSpan, ...]:
     return tuple(found)
 
 
+def with_changes(text: str, figures: Sequence[FigureSpan]) -> tuple[FigureSpan, ...]:
+    """Return figures with the points between two percentages of which one becomes the other: 从4.97%提升至6.52%."""
+    found = list(figures)
+    for one, other in pairwise(figures):
+        moved = _BECOMES.fullmatch(text[one.end : other.start]) and _FROM.search(text[: one.start])
+        if moved and one.unit == other.unit == "%":
+            change = round(other.value - one.value, 6)
+            way = 1 if change > 0 else -1
+            found.append(replace(other, value=abs(change), unit="pct", direction=way, signed=False))
+    return tuple(found)
+
+
 def _figure(text: str, match: re.Match[str], last: FigureSpan | None) -> FigureSpan:
     words = claim_words()
     start, end, digits = match.start("n"), match.end(), match["n"]
@@ -233,6 +260,9 @@ def _figure(text: str, match: re.Match[str], last: FigureSpan | None) -> FigureS
     sign = text[start - 1 : start] if match["before"] is None else text[match.start() - 1 : match.start()]
     signed = sign in ("+", "-") and not (sign == "-" and re.search(r"[\da-z%]-$", text[:start]))
     precision = 10.0 ** -len(digits.partition(".")[2]) * factor
+    if _ABOUT.search(text[:start]) and len(digits) > _EXACT and digits.isdecimal():  # 近1900 of 1894.38
+        zeros = len(digits) - max(len(digits.rstrip("0")), _EXACT)
+        precision *= 10.0**zeros
     direction = {"+": 1, "-": -1}[sign] if signed else _direction(text, match.start(), end, last)
     return FigureSpan(start, end, float(digits) * factor, precision, unit, direction, signed, factor)
 

@@ -13,7 +13,7 @@ import rjieba
 
 from kg.kinds import kind_of
 from kg.model import Kind, Modality, Polarity
-from kg.query.grounding.quantities import dates_of, figures_of, folded
+from kg.query.grounding.quantities import dates_of, figures_of, folded, with_changes
 from kg.query.grounding.words import claim_words
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _CLAUSE = re.compile(r"但?(?:(?!但)[^,，:：→、]|(?<!\))、)+")
 _PARAGRAPH = re.compile(r"[\n¶]+")
 ABOVE = " ▸ "
 _COLUMNS = 2
+_MOST_LINES = 4  # under one header that are read as one sentence
 _RULE = re.compile(r"[-: ]*")
 _HEADER = re.compile(r"[\s\-•*#>\d.、()（）]{0,8}[^，。；：,;:|]{2,20}[：:]?")
 _LABEL = re.compile(r"^[\s\-•*#>\d.、]{0,8}([^:,;。，；：|]{1,24})[:：]")
@@ -167,7 +168,7 @@ class SourceStatement:
     @cached_property
     def figures(self) -> tuple[FigureSpan, ...]:
         """The numbers in it."""
-        return figures_of(self.text, self.day)
+        return with_changes(self.text, figures_of(self.text, self.day))
 
     def clause_at(self, place: int) -> tuple[int, int]:
         """Return the clause around a place."""
@@ -201,7 +202,8 @@ def _of_item(item: ContextItem, names: KnownNames) -> Iterator[SourceStatement]:
 def _sentences(text: str, above: SourceStatement) -> Iterator[SourceStatement]:
     """Yield the statements of a text, each with what the ones before it in its paragraph are about."""
     title = above.context
-    for paragraph in _paragraphs(without_instructions(text[:_LONGEST])):
+    shown = list(_paragraphs(without_instructions(text[:_LONGEST])))
+    for paragraph in (*shown, *_blocks(shown)):
         label = _LABEL.match(folded(paragraph))
         named = [label[1]] if label else []
         carried: dict[str, str] = {}
@@ -220,6 +222,21 @@ def _sentences(text: str, above: SourceStatement) -> Iterator[SourceStatement]:
             carried |= _carried(statement)
         if _HEADER.fullmatch(paragraph.strip()):
             above = replace(above, context=f"{title} {folded(paragraph)}")
+
+
+def _blocks(paragraphs: Iterable[str]) -> Iterator[str]:
+    """Yield each header that ends in a colon with the short lines under it as one sentence: a purchase, its price."""
+    header, lines = "", [""]
+    for paragraph in (*paragraphs, ""):
+        plain = paragraph.strip(" -*•#>\t")
+        if not plain and paragraph:
+            continue
+        if _LABEL.match(folded(plain)) and not plain.endswith(("：", ":", "**")) and header:
+            lines.append(plain)
+            continue
+        if 1 < len(lines) <= _MOST_LINES:
+            yield f"{header}，" + "，".join(re.sub(r"[。；;]", "，", line) for line in lines).strip("，")
+        header, lines = (plain.strip("：:* ") if plain.endswith(("：", ":", "**")) else ""), []
 
 
 def _carried(statement: SourceStatement) -> dict[str, str]:

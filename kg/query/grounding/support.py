@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 _OPENING = re.compile(r"(?:[\d.\s,，“]|近日|日前|其中|此前|同时)*")
 _CHARACTER = re.compile(r"[\u3400-\u9fff]")
 _SHARED = 0.2  # of the characters of a reworded clause's words that its source has
-_SHORT_NAME = 3  # a name of a thing up to this length may be another word for it
 _ABSENT = "not in the source"
 _READ, _SAME_MEANING = 8, 0.13  # statements that the answer model reads, and what it must give one
 _REACH = 4  # adjoining clauses that one clause may sum up
 _HEDGED = frozenset(("planned", "forecast", "likely", "conditional", "rumoured", "refuted"))
 _TO_COME = re.compile(r"将(?!近)|拟|有望|预计|看好|构想|计划|力争|目标(?!价)")
 _DENIES = re.compile(r"否认|澄清")
-_REALISED = re.compile(r"已(?!披露|进入)|[成完]了|建成|投产|\b(?:has|have|already|completed)\b")
+_GOES_ON = re.compile(r"仍|继续|持续|依然|依旧|还在|维持|保持|延续|不断")
+_REALISED = re.compile(r"已(?!披露|进入)|(?:控股|全资)子公司|[成完]了|建成|投产|\b(?:has|have|already|completed)\b")
 _HELD = {
     "rumoured": frozenset(("rumoured", "refuted")),
     "refuted": frozenset(("rumoured", "refuted")),
@@ -69,8 +69,8 @@ def best_support(
             return [], (cite, statement)
         if best is None or len(found) < len(best):
             best = found
-        reworded += [(cite, statement)] if found == [_ABSENT] and same_language(claim, statement) else []
-    if source := _by_meaning(claim, sentence, reworded[:_READ]):
+        reworded += [(cite, statement)] if found == [_ABSENT] else []
+    if source := _by_meaning(claim, sentence, reworded):
         return [], source
     return best or ["nothing that can be cited"], None
 
@@ -79,7 +79,7 @@ def _by_meaning(
     claim: ClauseClaim, sentence: str, statements: Sequence[tuple[str, SourceStatement]]
 ) -> tuple[str, SourceStatement] | None:
     """Return the statement that says a clause in other words, by the answer model, if there is one."""
-    statements = [(cite, each) for cite, each in statements if not _of_another(claim, sentence, each)]
+    statements = [each for each in statements if not _of_another(claim, sentence, each[1])][:_READ]
     if not statements or not claim.chinese:
         return None
     named = "".join(name.text for name in claim.names) if "names" in claim.inherited else ""
@@ -96,7 +96,9 @@ def _of_another(claim: ClauseClaim, sentence: str, statement: SourceStatement) -
     nearest = max(statement.clauses, key=lambda span: sum(pair in statement.text[slice(*span)] for pair in own))
     if strangers(claim, statement, nearest) or _held(claim, sentence, statement, nearest):
         return True
-    if denies(claim.text) != denies(statement.text) or opposite(claim, statement.text[slice(*nearest)]):
+    if denies(claim.text) != denies(statement.text):
+        return True
+    if opposite(claim, statement.text[slice(*nearest)], statement.names):
         return True
     known = "".join(name.text for name in claim.names)
     written = [character for character in _CHARACTER.findall(claim.text) if character not in known]
@@ -159,10 +161,12 @@ def _by_windows(claim: ClauseClaim, sentence: str, statement: SourceStatement) -
                 continue
             content = _in_window(claim, statement, (begin, end))
             until = _last_word(claim, statement, (begin, end))
-            contrary = [*opposite(claim, statement.text[begin:end], moves=True), *turned(claim, statement)]
+            own = statement.text[begin:end]
+            contrary = opposite(claim, own, statement.names, whole=statement.text) + turned(claim, statement)
             dated = _dated(claim, statement, (begin, end))
             yield [*content, *dated, *contrary, *_held(claim, sentence, statement, (begin, until))]
-            alike = alike or not content
+            there = dated and any(allows(statement.dates, date, figure=False) for date in claim.dates)
+            alike = alike or not (content or there)  # the date may be in another clause
         if alike:
             return
 
@@ -177,7 +181,7 @@ def _in_window(claim: ClauseClaim, statement: SourceStatement, window: tuple[int
     out = []
     for name in wanted:
         if not named_in(parties if name.party else around, name, statement):
-            known = name.group != "thing" or len(name.text) > _SHORT_NAME or has_word(statement.beside, name.text)
+            known = name.group != "thing" or has_word(statement.beside, name.text)
             out.append(f"name {name.text}" if known else "not in the source")
     out += foreign_letters(claim, around)
     out += [
@@ -205,7 +209,7 @@ def _dated(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, in
     governing = inside or before[-1:]
     if governing and "dates" not in claim.inherited:
         return [f"date {date.period}" for date in claim.dates if not allows(governing, date, figure=False)]
-    return [f"date {date.period}" for date in claim.dates if not has_date(statement, date)]
+    return [f"date {date.period}" for date in claim.dates if not has_date(claim, statement, date)]
 
 
 def _bare_in(text: str, claim: ClauseClaim, figure: FigureSpan, statement: SourceStatement) -> bool:
@@ -264,6 +268,8 @@ def _held(claim: ClauseClaim, sentence: str, statement: SourceStatement, place: 
     denied = denies(statement.text[begin:end]) or statement.polarity == Polarity.NEGATIVE
     if denied and not denies(claim.text) and not said & {"refuted"}:
         out.append("affirmed, the source denies it")
+    if "继续" in claim.text and not (claim.figures or _GOES_ON.search(statement.text)):
+        out.append(_ABSENT)
     corrected = "refuted" in said and patterns["refuted"].search(statement.text)
     if denies(claim.text) and not denied and not corrected and not found & {"rumoured", "refuted"}:
         out.append("denied, the source affirms it")
