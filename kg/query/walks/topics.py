@@ -106,15 +106,15 @@ class Topics:
         return sorted({*rows, *(row for row in found if row is not None)})
 
     def head(self, row: int) -> int:
-        """Return the row of the entity that a topic goes by: the plainest name, a product, the best connected."""
+        """Return the row of the entity that a topic goes by: one of which something is said, the plainest name, a product, the best."""
         if row not in self._heads:
             members = self.rows([row])
             best = min(members, key=self._rank)
             self._heads |= dict.fromkeys(members, best)
         return self._heads[row]
 
-    def _rank(self, row: int) -> tuple[int, bool, int, str]:
+    def _rank(self, row: int) -> tuple[bool, int, bool, int, str]:
         session = self._session
-        identity = session.id_of(row)
+        identity, degree = session.id_of(row), session.graph.degree(row)
         tails = len(list(stems(identity.partition(":")[2])))
-        return tails, not identity.startswith(_KINDS[0]), -session.graph.degree(row), identity
+        return not degree, tails, not identity.startswith(_KINDS[0]), -degree, identity

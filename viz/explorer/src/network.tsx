@@ -8,7 +8,7 @@ import { ensure, records, noFilters } from "./app";
 import { nameAt } from "./data";
 import type { Link, ViewFilter } from "./links";
 import { linksOf, other } from "./links";
-import { kindColors, palette, signColor } from "./palette";
+import { blended, kindColors, palette, signColor } from "./palette";
 import { t } from "./words";
 
 const FRONTIER = 120;
@@ -92,7 +92,7 @@ function graphOf(network: Network, seeds: string[], filters: ViewFilter): Graph 
   for (const link of network.links) {
     if (!graph.hasNode(link.subject.id) || !graph.hasNode(link.object.id)) continue;
     const color = link.ended ? colors.ended : signColor(link.sign);
-    graph.addEdgeWithKey(link.key, link.subject.id, link.object.id, { size: 0.8 + Math.min(2, link.strength), color: `${color}99`, weight: Math.max(0.05, link.strength) });
+    graph.addEdgeWithKey(link.key, link.subject.id, link.object.id, { size: 0.8 + Math.min(2, link.strength), color: blended(color, colors.paper, 0.7), weight: Math.max(0.05, link.strength) });
   }
   const count = graph.order;
   if (count > 2) {

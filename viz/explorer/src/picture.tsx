@@ -243,7 +243,7 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
         font-family="system-ui, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
         role="group"
         aria-label={label}
-        onPointerOver={(event) => event.pointerType === "mouse" && light(event.currentTarget, event.target as Element, plan.links)}
+        onPointerMove={(event) => event.pointerType === "mouse" && (event.movementX || event.movementY) && light(event.currentTarget, event.target as Element, plan.links)}
         onPointerLeave={(event) => light(event.currentTarget, null, [])}
       >
         <defs>
@@ -322,9 +322,15 @@ function plainKey(link: Link): string {
   return link.key.replaceAll(UNIT, " ");
 }
 
-/** Light what a name or a line under the pointer is linked with; all else is dimmed. Nothing is drawn anew. */
+/**
+ * Light what a name or a line under the pointer is linked with; all else is dimmed. Nothing is drawn anew. A picture that
+ * appears under a pointer at rest stays as it is.
+ */
 function light(svg: SVGSVGElement, target: Element | null, links: Link[]): void {
   const over = target?.closest<SVGGElement>(".node, .edge, .mark");
+  if (over?.classList.contains("over")) return;
+  svg.querySelector(".over")?.classList.remove("over");
+  over?.classList.add("over");
   const { id, key } = over?.dataset ?? {};
   const lit = links.filter((link) => plainKey(link) === key || link.subject.id === id || link.object.id === id);
   const names = new Set([id, ...lit.flatMap((link) => [link.subject.id, link.object.id])]);

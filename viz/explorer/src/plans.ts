@@ -260,6 +260,8 @@ export interface ShownPath {
   side: number;
   sign: number;
   weakest: Link;
+  /** of who gains or pays: stated, mirrored or inferred */
+  basis: string;
 }
 
 /** Return the paths of an answer whose links are all visible; of a factor, the end that is not the factor. */
@@ -275,9 +277,20 @@ export function pathsOf(records: Records, picture: WirePicture, filters: ViewFil
     const end = records.entities.get(picture.ids[back ? first : last]!);
     if (!end || links.length < rows.length || !links.length) continue;
     const weakest = links.reduce((least, each) => (each.certainty < least.certainty ? each : least));
-    found.push({ links, end, side: back ? -1 : 1, sign, weakest });
+    found.push({ links, end, side: back ? -1 : 1, sign, weakest, basis: "stated" });
   }
-  return found;
+  return [...found, ...partiesOf(picture, visible, records)];
+}
+
+/** Return who gains and who pays, each with the strongest link that says so; `sign` is where it moves. */
+function partiesOf(picture: WirePicture, visible: (Link | null)[], records: Records): ShownPath[] {
+  return picture.columns.flatMap(([, , sections]) => sections.flatMap(([, heading, items]) => items.flatMap(([place, move, basis]): ShownPath[] => {
+    const end = records.entities.get(picture.ids[place]!);
+    if (!end || (heading !== "gains" && heading !== "losses")) return [];
+    const near = visible.filter((link): link is Link => !!link && [link.subject.id, link.object.id].includes(end.id));
+    const [weakest] = near.sort((one, two) => two.certainty - one.certainty);
+    return weakest ? [{ links: [weakest], end, side: heading === "gains" ? 2 : 3, sign: move, weakest, basis }] : [];
+  })));
 }
 
 /** The members of a theme by kind, with the links among them. */
