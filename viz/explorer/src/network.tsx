@@ -117,10 +117,10 @@ export function NetworkView({ network, seeds, filters, version, onPick, onAct }:
   useEffect(() => {
     if (!box.current) return;
     const colors = palette();
-    const many = network.nodes.length > 1500;
+    const [few, many] = [network.nodes.length <= 60, network.nodes.length > 1500];
     const sigma = new Sigma(graphOf(network, seeds, filters), box.current, {
       labelColor: { color: colors.ink }, labelSize: 12, labelFont: "system-ui, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",
-      labelRenderedSizeThreshold: many ? 9 : 3, labelDensity: many ? 0.5 : 3, labelGridCellSize: 70, hideEdgesOnMove: many, hideLabelsOnMove: many,
+      labelRenderedSizeThreshold: many ? 9 : 3, labelDensity: many ? 0.5 : few ? 3 : 1, labelGridCellSize: few ? 70 : 110, hideEdgesOnMove: many, hideLabelsOnMove: many,
       enableEdgeEvents: !many, defaultEdgeType: "arrow", zIndex: false, allowInvalidContainer: true,
       enableCameraPanning: !many,
     });

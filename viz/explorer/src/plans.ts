@@ -279,17 +279,26 @@ export function pathsOf(records: Records, picture: WirePicture, filters: ViewFil
     const weakest = links.reduce((least, each) => (each.certainty < least.certainty ? each : least));
     found.push({ links, end, side: back ? -1 : 1, sign, weakest, basis: "stated" });
   }
-  return [...found, ...partiesOf(picture, visible, records)];
+  return found;
 }
 
-/** Return who gains and who pays, each with the strongest link that says so; `sign` is where it moves. */
-function partiesOf(picture: WirePicture, visible: (Link | null)[], records: Records): ShownPath[] {
+/** Return the paths, and who gains and pays of whom none tells; `direction` is that of the factor. */
+export function outcomesOf(records: Records, picture: WirePicture, filters: ViewFilter, direction: number): ShownPath[] {
+  const found = pathsOf(records, picture, filters);
+  const parties = partiesOf(records, picture, filters, direction);
+  const alike = (one: ShownPath, two: ShownPath) => one.end === two.end && one.sign === two.sign && one.side > 0;
+  const named = found.map((path) => { const party = parties.find((each) => alike(path, each)); return party ? { ...path, side: party.side, basis: party.basis } : path; });
+  return [...named, ...parties.filter((each) => !found.some((path) => alike(path, each)))];
+}
+
+function partiesOf(records: Records, picture: WirePicture, filters: ViewFilter, direction: number): ShownPath[] {
+  const visible = linksIn(records, picture, filters);
   return picture.columns.flatMap(([, , sections]) => sections.flatMap(([, heading, items]) => items.flatMap(([place, move, basis]): ShownPath[] => {
     const end = records.entities.get(picture.ids[place]!);
     if (!end || (heading !== "gains" && heading !== "losses")) return [];
-    const near = visible.filter((link): link is Link => !!link && [link.subject.id, link.object.id].includes(end.id));
+    const near = visible.filter((link) => [link.subject.id, link.object.id].includes(end.id));
     const [weakest] = near.sort((one, two) => two.certainty - one.certainty);
-    return weakest ? [{ links: [weakest], end, side: heading === "gains" ? 2 : 3, sign: move, weakest, basis }] : [];
+    return weakest ? [{ links: [weakest], end, side: heading === "gains" ? 2 : 3, sign: move * direction, weakest, basis }] : [];
   })));
 }
 

@@ -17,7 +17,7 @@ import { NetworkView, loadNetwork, networkOf } from "./network";
 import { isDark, kindColors } from "./palette";
 import { Picture } from "./picture";
 import type { Plan, ShownPath } from "./plans";
-import { answerPlan, countWeak, membersPlan, pathsOf, placeOf, profilePlan } from "./plans";
+import { answerPlan, countWeak, membersPlan, outcomesOf, placeOf, profilePlan } from "./plans";
 import type { Match, Passage } from "./source";
 import type { Route } from "./state";
 import { change, go, hrefTo, read, to, viewFor } from "./state";
@@ -165,7 +165,7 @@ function Empty({ name, route }: { name: string; route: Route }) {
       <p>{t(known ? "empty_hint" : "unknown_hint")}</p>
       {unsure ? <button type="button" class="main" onClick={() => change({ weak: 1 })}>{t("weak_show", { n: unsure })}</button> : null}
       <p>{t("covered", { from: iso(firstDay), to: iso(lastDay) })}</p>
-      <h3>{t("near")}</h3>
+      {near.length ? <h3>{t("near")}</h3> : null}
       <p class="topics">{near.filter((match) => match.name !== name).map((match) => <a key={match.id} class="chip" href={hrefTo(viewFor(match.kind), match.id)}>{match.name}</a>)}</p>
       <h3>{t("passages")}</h3>
       {found === null ? <button type="button" onClick={look}>{t("search_passages")}</button> : null}
@@ -383,13 +383,13 @@ export function FactorView({ route }: { route: Route }) {
   return (
     <AnswerView
       route={route} title={title} subtitle={subtitle} tabs={PICTURE_TABS} tools={tools} none={<None name={title} route={route} />}
-      table={(_, pictures, filters) => <PathTable pictures={pictures} filters={filters} name={title} />}
+      table={(_, pictures, filters) => <PathTable pictures={pictures} filters={filters} name={title} direction={route.down ? -1 : 1} />}
     />
   );
 }
 
-function PathTable({ pictures, filters, name }: { pictures: WirePicture[]; filters: ViewFilter; name: string }) {
-  const rows = pictures.slice(0, 1).flatMap((picture) => pathsOf(records, picture, filters));
+function PathTable({ pictures, filters, name, direction = 1 }: { pictures: WirePicture[]; filters: ViewFilter; name: string; direction?: number }) {
+  const rows = pictures.slice(0, 1).flatMap((picture) => outcomesOf(records, picture, filters, direction));
   const text = ({ links }: ShownPath) => links.map((link) => claimText(link.seen[0]!.fact, filters.asOf)).join("；");
   const sides: Record<number, Key> = { [-1]: "causes", 1: "effects", 2: "gains", 3: "losses" };
   const basis = ({ basis: key }: ShownPath) => t(key === "mirrored" ? "basis_mirrored" : key === "inferred" ? "basis_inferred" : "basis_told");
