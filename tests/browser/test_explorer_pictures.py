@@ -256,19 +256,6 @@ def test_contested_links_alone_are_one_choice_among_the_filters(files, visit):
     opened.quiet()
 
 
-def test_a_picture_that_appears_under_a_resting_pointer_is_not_dimmed(files, visit):
-    opened = visit(files)
-    opened.go(f"company/{LONGI}")
-    box = opened.node("通威股份").bounding_box()
-    opened.page.mouse.move(box["x"] + 20, box["y"] + 10)
-    opened.until("document.querySelector('#picture.dim') !== null")
-    opened.page.reload()
-    opened.page.wait_for_selector("g.node")
-    opened.page.wait_for_timeout(300)
-    assert opened.page.query_selector("#picture.dim") is None
-    opened.quiet()
-
-
 def test_a_saved_picture_says_what_it_is_of_and_names_its_sources(files, visit, tmp_path):
     opened = visit(files)
     opened.go(f"company/{LONGI}")

@@ -105,12 +105,12 @@ function faceOf(item: Item, { asOf, pinned, marks, namesakes }: Names): Face {
   const happens = entity.kind === "event" || entity.kind === "policy";
   const move = item.move > 0 ? (happens ? "" : " ↑") : item.move < 0 ? (happens ? t("not_happening") : " ↓") : "";
   const note = item.note === "●" ? "" : item.note;
-  // a company listed under a stage has its code at the end of its first line
-  const aside = item.inset ? note : "";
+  // a company has its code at the end of its first line, the topic below its name
+  const aside = item.inset ? note : entity.kind === "company" && !item.strong && note !== entity.code ? entity.code : "";
   const beside = [badge && widthOf(badge, SMALL) + 14, pinned.has(entity.id) && 14, move && widthOf(move, FONT) + 4, aside && widthOf(aside, SMALL) + 10];
   const width = WIDTH - (item.inset ? INSET : 0) - 14;
   const room = beside.reduce<number>((left, each) => left - (each || 0), width);
-  return { name, lines: broken(name, room, sizeOf(item)), note: note && !aside ? broken(note, width, SMALL) : [], aside, badge, move };
+  return { name, lines: broken(name, room, sizeOf(item)), note: note && !item.inset ? broken(note, width, SMALL) : [], aside, badge, move };
 }
 
 function sizeOf(item: Item): number {
@@ -243,7 +243,7 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
         font-family="system-ui, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
         role="group"
         aria-label={label}
-        onPointerMove={(event) => event.pointerType === "mouse" && (event.movementX || event.movementY) && light(event.currentTarget, event.target as Element, plan.links)}
+        onPointerOver={(event) => event.pointerType === "mouse" && light(event.currentTarget, event.target as Element, plan.links)}
         onPointerLeave={(event) => light(event.currentTarget, null, [])}
       >
         <defs>
@@ -322,15 +322,9 @@ function plainKey(link: Link): string {
   return link.key.replaceAll(UNIT, " ");
 }
 
-/**
- * Light what a name or a line under the pointer is linked with; all else is dimmed. Nothing is drawn anew. A picture that
- * appears under a pointer at rest stays as it is.
- */
+/** Light what a name or a line under the pointer is linked with; all else is dimmed. Nothing is drawn anew. */
 function light(svg: SVGSVGElement, target: Element | null, links: Link[]): void {
   const over = target?.closest<SVGGElement>(".node, .edge, .mark");
-  if (over?.classList.contains("over")) return;
-  svg.querySelector(".over")?.classList.remove("over");
-  over?.classList.add("over");
   const { id, key } = over?.dataset ?? {};
   const lit = links.filter((link) => plainKey(link) === key || link.subject.id === id || link.object.id === id);
   const names = new Set([id, ...lit.flatMap((link) => [link.subject.id, link.object.id])]);
@@ -557,7 +551,7 @@ function Node({ box, picked, pinned, mark, onPick, onAct }: NodeProps) {
     Enter: () => onPick(`n:${entity.id}`), e: () => onAct("expand", entity.id), h: () => onAct("hide", entity.id),
     p: () => onAct("pin", entity.id), o: () => onAct("open", entity.id),
   };
-  const note = face.aside + face.note.join("");
+  const note = item.inset ? face.aside : face.note.join("");
   const spoken = [`${name}${move}${note}${badge}`, entity.code === note ? "" : entity.code].filter(Boolean).join(" · ");
   const below = y + ROW + (face.lines.length - 1) * LINE;
   return (
