@@ -256,6 +256,17 @@ def test_contested_links_alone_are_one_choice_among_the_filters(files, visit):
     opened.quiet()
 
 
+def test_evidence_opened_by_keyboard_has_the_focus_and_gives_it_back(files, visit):
+    opened = visit(files)
+    opened.go(f"company/{LONGI}")
+    opened.node("硅片").focus()
+    opened.page.keyboard.press("Enter")
+    opened.until("document.activeElement.closest('.drawer') !== null")
+    opened.page.keyboard.press("Escape")
+    opened.until("document.activeElement.closest('g.node')?.getAttribute('aria-label').startsWith('硅片') ?? false")
+    opened.quiet()
+
+
 def test_a_saved_picture_says_what_it_is_of_and_names_its_sources(files, visit, tmp_path):
     opened = visit(files)
     opened.go(f"company/{LONGI}")

@@ -528,6 +528,11 @@ function Mark({ link, mark, name, faded, onPick }: MarkProps) {
   );
 }
 
+/** Opened by keyboard, the evidence takes the focus; when it closes, the focus returns to the name. */
+function focusEvidence(): void {
+  requestAnimationFrame(() => document.querySelector<HTMLElement>(".drawer .shut")?.focus());
+}
+
 /** A click waits this long for a second one: evidence opens on one, neighbours on two. */
 const DOUBLE = 230;
 let waiting = 0;
@@ -548,7 +553,7 @@ function Node({ box, picked, pinned, mark, onPick, onAct }: NodeProps) {
   const [fill, line] = kindColors(entity.kind);
   const { name, move, badge } = face;
   const keys: Record<string, () => void> = {
-    Enter: () => onPick(`n:${entity.id}`), e: () => onAct("expand", entity.id), h: () => onAct("hide", entity.id),
+    Enter: () => (onPick(`n:${entity.id}`), focusEvidence()), e: () => onAct("expand", entity.id), h: () => onAct("hide", entity.id),
     p: () => onAct("pin", entity.id), o: () => onAct("open", entity.id),
   };
   const note = item.inset ? face.aside : face.note.join("");
