@@ -232,3 +232,51 @@ def test_a_followed_name_is_on_the_first_page_with_what_is_new(files, visit):
     opened.page.click('button:has-text("都看过了")')
     opened.until("!/处变化/.test(document.querySelector('main').innerText)")
     opened.quiet()
+
+
+def test_who_gains_and_pays_is_in_the_table_with_its_basis(files, visit):
+    opened = visit(files)
+    opened.go("factor/indicator:硅料价格?tab=table")
+    opened.page.wait_for_selector("tbody tr")
+    rows = [row.inner_text() for row in opened.page.query_selector_all("tbody tr")]
+    parties = [row for row in rows if row.startswith(("受益", "受损"))]
+    assert any("601012.SH" in row and row.startswith("受损") for row in parties)
+    assert all(re.search("原文所述|由相反情形推得|由产业链位置推断", row) for row in parties)
+    opened.quiet()
+
+
+def test_contested_links_alone_are_one_choice_among_the_filters(files, visit):
+    opened = visit(files)
+    opened.go(f"company/{TONGWEI}")
+    before = opened.page.locator("g.edge").count()
+    opened.page.click(".filters summary")
+    opened.page.get_by_label("只看有分歧的").check()
+    opened.until("location.hash.includes('disputed=1')")
+    assert opened.page.locator("g.edge").count() < before
+    opened.quiet()
+
+
+def test_evidence_opened_by_keyboard_has_the_focus_and_gives_it_back(files, visit):
+    opened = visit(files)
+    opened.go(f"company/{LONGI}")
+    opened.node("硅片").focus()
+    opened.page.keyboard.press("Enter")
+    opened.until("document.activeElement.closest('.drawer') !== null")
+    opened.page.keyboard.press("Escape")
+    opened.until("document.activeElement.closest('g.node')?.getAttribute('aria-label').startsWith('硅片') ?? false")
+    opened.quiet()
+
+
+def test_a_saved_picture_says_what_it_is_of_and_names_its_sources(files, visit, tmp_path):
+    opened = visit(files)
+    opened.go(f"company/{LONGI}")
+    opened.page.click(".menu summary")
+    with opened.page.expect_download() as caught:
+        opened.page.click('.menu button:has-text("SVG")')
+    caught.value.save_as(tmp_path / "picture.svg")
+    texts = re.findall(r"<text[^>]*>([^<]+)</text>", (tmp_path / "picture.svg").read_text(encoding="utf-8"))
+    assert texts.count("隆基绿能") == 1
+    assert any(text.startswith("截至 ") for text in texts)
+    assert {"同向", "反向", "出处："} <= set(texts)
+    assert any(text.startswith("1. ") for text in texts)
+    opened.quiet()

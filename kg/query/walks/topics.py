@@ -53,51 +53,33 @@ def head_of(name: str, known: Collection[str], topic: str = "") -> str:
     return ""
 
 
+def _joined(session: QuerySession) -> dict[str, list[str]]:
+    """Return the entities of each topic of several names, by each of them."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    named = [(name, each) for name, each in session.view.names() if each.startswith(_KINDS)]
+    known = {name for name, _ in named}
+    for name, each in named:
+        key = next((stem for stem in reversed(list(stems(name))) if stem in known), name)
+        if not is_undecided(key) or each.endswith(f":{key}"):
+            groups[key].append(each)
+    joined: dict[str, list[str]] = {}
+    for group in groups.values():
+        if len(group) > 1:
+            whole = sorted({member for each in group for member in joined.get(each, [each])})
+            joined |= dict.fromkeys(whole, whole)
+    return joined
+
+
 class Topics:
     """Which entities of a view are one topic, by snapshot row; a topic goes by its best connected entity."""
 
     def __init__(self, session: QuerySession) -> None:
         self._session = session
-        self._of_id: dict[str, str] = {}
-        self._members: dict[str, list[str]] = defaultdict(list)
         self._heads: dict[int, int] = {}
-        self._joined = False
-
-    def _join_all(self) -> None:
-        """Join what the names of the view join, when the first topic is asked for."""
-        session, self._joined = self._session, True
-        ids: dict[str, list[str]] = defaultdict(list)
-        named = [(name, each) for name, each in session.view.names() if each.startswith(_KINDS)]
-        known = {name for name, _ in named}
-        for name, each in named:
-            key = next((stem for stem in reversed(list(stems(name))) if stem in known), name)
-            if not is_undecided(key) or each.endswith(f":{key}"):
-                ids[key].append(each)
-        for group in ids.values():
-            if len(group) > 1:
-                self._join(group)
-        for each in self._of_id:
-            self._members[self._root(each)].append(each)
-
-    def _join(self, group: Iterable[str]) -> None:
-        first, *rest = dict.fromkeys(group)
-        root = self._root(first)
-        for each in rest:
-            self._of_id[self._root(each)] = root
-
-    def _root(self, each: str) -> str:
-        above = self._of_id.setdefault(each, each)
-        while above != each:
-            each, above = above, self._of_id[above]
-        return each
 
     def ids(self, entity_id: str) -> list[str]:
         """Return the entities of the topic of an entity, itself included; a company or measure is alone."""
-        if not entity_id.startswith(_KINDS):
-            return [entity_id]
-        if not self._joined:
-            self._join_all()
-        return sorted(self._members[self._root(entity_id)]) if entity_id in self._of_id else [entity_id]
+        return self._session.kept(_joined).get(entity_id, [entity_id])
 
     def rows(self, rows: Iterable[int]) -> list[int]:
         """Return the rows of all entities of the topics of some rows."""
@@ -106,15 +88,15 @@ class Topics:
         return sorted({*rows, *(row for row in found if row is not None)})
 
     def head(self, row: int) -> int:
-        """Return the row of the entity that a topic goes by: the plainest name, a product, the best connected."""
+        """Return the row that a topic goes by: something is said of it, then plainest, a product, best known."""
         if row not in self._heads:
             members = self.rows([row])
             best = min(members, key=self._rank)
             self._heads |= dict.fromkeys(members, best)
         return self._heads[row]
 
-    def _rank(self, row: int) -> tuple[int, bool, int, str]:
+    def _rank(self, row: int) -> tuple[bool, int, bool, int, str]:
         session = self._session
-        identity = session.id_of(row)
+        identity, degree = session.id_of(row), session.graph.degree(row)
         tails = len(list(stems(identity.partition(":")[2])))
-        return tails, not identity.startswith(_KINDS[0]), -session.graph.degree(row), identity
+        return not degree, tails, not identity.startswith(_KINDS[0]), -degree, identity

@@ -58,6 +58,7 @@ export function filtersOf(route: Route): ViewFilter {
     speakers: new Set(route.speakers),
     certainty: route.certainty,
     weak: route.weak > 0,
+    disputed: route.disputed > 0,
     sources: route.sources,
     age: route.age,
     from: dayOf(route.from),

@@ -8,9 +8,11 @@ import { isPictured } from "./links";
 import type { Match } from "./source";
 import { SourceError } from "./source";
 import type { Route } from "./state";
-import { canUndo, change, go, to, undo } from "./state";
+import { canUndo, change, current, go, to, undo } from "./state";
+import { palette, signColor } from "./palette";
 import type { Key } from "./words";
 import { isKey, pick, t } from "./words";
+import type { Caption } from "./exports";
 import { saveGraphml, savePdf, savePng, saveSvg } from "./exports";
 
 const FOUND = 8;
@@ -203,8 +205,8 @@ function ticks(): [number, string][] {
 const MODALITIES: Key[] = ["asserted", "planned", "forecast", "conditional", "rumoured"];
 
 export function filtersOn(route: Route): number {
-  const { relations, kinds, modalities, speakers, certainty, sources, age, from, to: until } = route;
-  return [relations.length, kinds.length, modalities.length, speakers.length, certainty !== null, sources > 1, age, from || until].filter(Boolean).length;
+  const { relations, kinds, modalities, speakers, certainty, sources, age, disputed, from, to: until } = route;
+  return [disputed, relations.length, kinds.length, modalities.length, speakers.length, certainty !== null, sources > 1, age, from || until].filter(Boolean).length;
 }
 
 /** Close an open panel on Escape, with the focus back on what opened it, and on a click elsewhere. */
@@ -231,7 +233,7 @@ function useClosing(): { current: HTMLDetailsElement | null } {
 }
 
 export function Filters({ route }: { route: Route }) {
-  const clear = { relations: [], kinds: [], modalities: [], speakers: [], certainty: null, sources: 0, age: 0, from: "", to: "" };
+  const clear = { relations: [], kinds: [], modalities: [], speakers: [], certainty: null, sources: 0, age: 0, disputed: 0, from: "", to: "" };
   const certainty = Math.round((route.certainty ?? meta.threshold) * 100);
   const box = useClosing();
   return (
@@ -244,6 +246,7 @@ export function Filters({ route }: { route: Route }) {
         {meta.publishers.length > 1 ? <Choice title={t("speaker")} all={meta.publishers.slice(0, 40).map(([name]) => [name, name])} chosen={route.speakers} onChange={(speakers) => change({ speakers })} /> : null}
         <fieldset>
           <legend>{t("certainty")}</legend>
+          <label class="check"><input type="checkbox" checked={route.disputed > 0} onChange={() => change({ disputed: route.disputed ? 0 : 1 })} />{t("contested_only")}</label>
           <label>{t("min_certainty")} {certainty}%<input type="range" min="0" max="100" step="5" value={certainty} onChange={(event) => change({ certainty: Number(event.currentTarget.value) / 100 })} /></label>
           <label>{t("min_sources")}<input type="number" min="1" max="20" value={route.sources || 1} onChange={(event) => change({ sources: Number(event.currentTarget.value) > 1 ? Number(event.currentTarget.value) : 0 })} /></label>
           <label>{t("max_age")}<input type="number" min="0" step="30" placeholder={t("any")} value={route.age || ""} onChange={(event) => change({ age: Number(event.currentTarget.value) || 0 })} /></label>
@@ -272,7 +275,26 @@ function Choice({ title, all, chosen, onChange }: ChoiceProps) {
   );
 }
 
-const EXPORTS: [string, (name: string, picture: SVGSVGElement | HTMLCanvasElement) => unknown][] = [["PNG", savePng], ["PDF", savePdf]];
+const EXPORTS: [string, (name: string, picture: SVGSVGElement | HTMLCanvasElement, caption: Caption) => unknown][] = [["PNG", savePng], ["PDF", savePdf]];
+
+const CITED = 15;
+
+/** What a saved picture says of itself: its day, its lines, and the documents behind most of its links. */
+function captionOf(name: string, links: Link[]): Caption {
+  const { neutral, contested } = palette();
+  const asOf = asOfDay(current());
+  const documents = new Map<string, string>();
+  for (const link of links) for (const { evidence } of link.seen) for (const { doc } of evidence) documents.set(doc.id, [doc.title, doc.publisher, iso(doc.day)].filter(Boolean).join("，"));
+  const cited = [...documents.values()];
+  return {
+    head: [name, `${t("as_of")} ${iso(asOf)}`],
+    legend: [
+      [t("same"), signColor(1), ""], [t("opposite"), signColor(-1), ""], [t("structure"), neutral, ""], [t("uncertain"), neutral, "4 3"],
+      [t("unsure"), neutral, "1 3"], [t("negated"), neutral, "2 4"], [t("contested_mark"), contested, ""],
+    ],
+    sources: [`${t("numbered")}：`, ...cited.slice(0, CITED).map((text, row) => `${row + 1}. ${text}`), ...(cited.length > CITED ? [t("more", { n: cited.length - CITED })] : [])],
+  };
+}
 
 export function ExportMenu({ name, links }: { name: string; links: Link[] }) {
   const box = useClosing();
@@ -286,9 +308,10 @@ export function ExportMenu({ name, links }: { name: string; links: Link[] }) {
     <details class="menu" ref={box}>
       <summary>{t("export")}</summary>
       <div class="panel">
-        {EXPORTS.map(([format, save]) => <button key={format} type="button" onClick={() => { const shown = found(); if (shown) void save(name, shown); }}>{t("export_picture", { a: format })}</button>)}
-        <button type="button" onClick={() => { const shown = picture(); if (shown) saveSvg(name, shown); }}>{t("export_picture", { a: "SVG" })}</button>
+        {EXPORTS.map(([format, save]) => <button key={format} type="button" onClick={() => { const shown = found(); if (shown) void save(name, shown, captionOf(name, links)); }}>{t("export_picture", { a: format })}</button>)}
+        <button type="button" onClick={() => { const shown = picture(); if (shown) saveSvg(name, shown, captionOf(name, links)); }}>{t("export_picture", { a: "SVG" })}</button>
         <button type="button" onClick={() => saveGraphml(name, links, iso)}>{t("export_data", { a: "GraphML" })}</button>
+        {navigator.clipboard ? <button type="button" onClick={() => void navigator.clipboard.writeText(location.href)}>{t("copy_link")}</button> : null}
         <button type="button" onClick={() => print()}>{t("print")}</button>
       </div>
     </details>

@@ -3,6 +3,7 @@
 import writeExcelFile from "write-excel-file/universal";
 import type { Link } from "./links";
 import { palette } from "./palette";
+import { broken, widthOf } from "./picture";
 
 export type Cell = string | number;
 
@@ -73,6 +74,62 @@ export function saveGraphml(name: string, links: Link[], iso: (day: number) => s
   save(`${name}.graphml`, new Blob([graphmlOf(links, iso)], { type: "application/xml" }));
 }
 
+/** What a saved picture says of itself: what and when above it, what lines mean and the sources below it. */
+export interface Caption {
+  head: string[];
+  legend: [text: string, color: string, dash: string][];
+  sources: string[];
+}
+
+const EDGE = 20;
+const STEP = 17;
+
+/** Return a copy of a picture with its caption, in the picture's own units. */
+function captioned(svg: SVGSVGElement, { head, legend, sources }: Caption): SVGSVGElement {
+  const copy = svg.cloneNode(true) as SVGSVGElement;
+  const { width, height } = svg.viewBox.baseVal;
+  const scale = svg.width.baseVal.value / width;
+  const { ink, faint, paper } = palette();
+  const add = (name: string, given: Record<string, string | number>, text = "") => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(given)) made.setAttribute(key, String(value));
+    made.textContent = text;
+    copy.append(made);
+    return made;
+  };
+  const lines = sources.flatMap((source) => broken(source, width - 2 * EDGE, 11));
+  const rows: [string, string, string][][] = [[]];
+  let used = 0;
+  for (const each of legend) {
+    const wide = widthOf(each[0], 11) + 52;
+    if (used && used + wide > width - 2 * EDGE) {
+      rows.push([]);
+      used = 0;
+    }
+    rows.at(-1)!.push(each);
+    used += wide;
+  }
+  const top = 14 + head.length * 22;
+  const bottom = EDGE + (rows.length + lines.length) * STEP + EDGE;
+  for (const [y, tall] of [[-top, top], [height, bottom]] as const) add("rect", { x: 0, y, width, height: tall, fill: paper });
+  head.forEach((text, row) => add("text", { x: EDGE, y: -top + 26 + row * 20, "font-size": row ? 12 : 18, "font-weight": row ? 400 : 700, fill: row ? faint : ink }, text));
+  let y = height + EDGE;
+  for (const row of rows) {
+    let x = EDGE;
+    for (const [text, color, dash] of row) {
+      add("line", { x1: x, x2: x + 26, y1: y - 4, y2: y - 4, stroke: color, "stroke-width": 2.5, "stroke-dasharray": dash || "none" });
+      add("text", { x: x + 32, y, "font-size": 11, fill: faint }, text);
+      x += widthOf(text, 11) + 52;
+    }
+    y += STEP;
+  }
+  lines.forEach((text, row) => add("text", { x: EDGE, y: y + row * STEP, "font-size": 11, fill: faint }, text));
+  copy.setAttribute("viewBox", `0 ${-top} ${width} ${top + height + bottom}`);
+  copy.setAttribute("width", String(width * scale));
+  copy.setAttribute("height", String((top + height + bottom) * scale));
+  return copy;
+}
+
 function svgText(svg: SVGSVGElement): string {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   for (const each of copy.querySelectorAll(".hit")) each.remove();
@@ -82,13 +139,14 @@ function svgText(svg: SVGSVGElement): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(copy)}`;
 }
 
-export function saveSvg(name: string, svg: SVGSVGElement): void {
-  save(`${name}.svg`, new Blob([svgText(svg)], { type: "image/svg+xml" }));
+export function saveSvg(name: string, svg: SVGSVGElement, caption: Caption): void {
+  save(`${name}.svg`, new Blob([svgText(captioned(svg, caption))], { type: "image/svg+xml" }));
 }
 
 const LARGEST = 8000;
 
-async function raster(svg: SVGSVGElement): Promise<HTMLCanvasElement> {
+async function raster(drawn: SVGSVGElement, caption: Caption): Promise<HTMLCanvasElement> {
+  const svg = captioned(drawn, caption);
   const width = svg.width.baseVal.value;
   const height = svg.height.baseVal.value;
   const scale = Math.min(2, LARGEST / Math.max(width, height));
@@ -109,14 +167,14 @@ function blobOf(canvas: HTMLCanvasElement, type: string): Promise<Blob> {
   return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(type))), type, 0.92));
 }
 
-export async function savePng(name: string, picture: SVGSVGElement | HTMLCanvasElement): Promise<void> {
-  const canvas = picture instanceof HTMLCanvasElement ? picture : await raster(picture);
+export async function savePng(name: string, picture: SVGSVGElement | HTMLCanvasElement, caption: Caption): Promise<void> {
+  const canvas = picture instanceof HTMLCanvasElement ? picture : await raster(picture, caption);
   save(`${name}.png`, await blobOf(canvas, "image/png"));
 }
 
 /** One page of the picture's size, holding it as an image at twice the screen's resolution (ISO 32000-1, 8.9.5). */
-export async function savePdf(name: string, picture: SVGSVGElement | HTMLCanvasElement): Promise<void> {
-  const canvas = picture instanceof HTMLCanvasElement ? picture : await raster(picture);
+export async function savePdf(name: string, picture: SVGSVGElement | HTMLCanvasElement, caption: Caption): Promise<void> {
+  const canvas = picture instanceof HTMLCanvasElement ? picture : await raster(picture, caption);
   const jpeg = new Uint8Array(await (await blobOf(canvas, "image/jpeg")).arrayBuffer());
   save(`${name}.pdf`, new Blob([pdfOf(jpeg, canvas.width, canvas.height)], { type: "application/pdf" }));
 }

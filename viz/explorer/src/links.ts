@@ -15,6 +15,8 @@ export interface ViewFilter {
   certainty: number | null;
   /** whether links too unsure for answers are drawn, as such */
   weak: boolean;
+  /** whether contested links alone are shown */
+  disputed: boolean;
   sources: number;
   age: number;
   from: number | null;
@@ -151,6 +153,7 @@ function linkOf(records: Records, key: string, group: VisibleFact[], filters: Vi
   const evidence: Evidence[] = shown.flatMap((seen) => seen.evidence);
   const sure = certainty(evidence);
   const sources = independent(evidence, filters.asOf);
+  const contested = live.some((seen) => rivals(records, seen, filters.asOf).length > 0);
   const first = Math.min(...shown.map((seen) => seen.first));
   const last = Math.max(...shown.map((seen) => seen.last));
   if (!pinned) {
@@ -158,6 +161,7 @@ function linkOf(records: Records, key: string, group: VisibleFact[], filters: Vi
     const least = filters.certainty ?? (given ? 0 : filters.weak ? weak : cut);
     if (sure < least || sources < filters.sources) return null;
     if (filters.age && filters.asOf - last > filters.age) return null;
+    if (filters.disputed && !contested) return null;
   }
   const leading = shown.reduce((best, seen) => (weight(seen, filters) > weight(best, filters) ? seen : best));
   const { fact } = leading;
@@ -175,7 +179,7 @@ function linkOf(records: Records, key: string, group: VisibleFact[], filters: Vi
     first,
     last,
     modality: fact.modality,
-    contested: live.some((seen) => rivals(records, seen, filters.asOf).length > 0),
+    contested,
     weak: !given && sure < fact.relation.cut,
     isNew: filters.since !== null && first > filters.since,
     ended: !live.length,

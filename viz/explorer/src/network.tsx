@@ -8,7 +8,7 @@ import { ensure, records, noFilters } from "./app";
 import { nameAt } from "./data";
 import type { Link, ViewFilter } from "./links";
 import { linksOf, other } from "./links";
-import { kindColors, palette, signColor } from "./palette";
+import { blended, kindColors, palette, signColor } from "./palette";
 import { t } from "./words";
 
 const FRONTIER = 120;
@@ -92,7 +92,7 @@ function graphOf(network: Network, seeds: string[], filters: ViewFilter): Graph 
   for (const link of network.links) {
     if (!graph.hasNode(link.subject.id) || !graph.hasNode(link.object.id)) continue;
     const color = link.ended ? colors.ended : signColor(link.sign);
-    graph.addEdgeWithKey(link.key, link.subject.id, link.object.id, { size: 0.8 + Math.min(2, link.strength), color: `${color}99`, weight: Math.max(0.05, link.strength) });
+    graph.addEdgeWithKey(link.key, link.subject.id, link.object.id, { size: 0.8 + Math.min(2, link.strength), color: blended(color, colors.paper, 0.7), weight: Math.max(0.05, link.strength) });
   }
   const count = graph.order;
   if (count > 2) {
@@ -117,10 +117,10 @@ export function NetworkView({ network, seeds, filters, version, onPick, onAct }:
   useEffect(() => {
     if (!box.current) return;
     const colors = palette();
-    const many = network.nodes.length > 1500;
+    const [few, many] = [network.nodes.length <= 60, network.nodes.length > 1500];
     const sigma = new Sigma(graphOf(network, seeds, filters), box.current, {
       labelColor: { color: colors.ink }, labelSize: 12, labelFont: "system-ui, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",
-      labelRenderedSizeThreshold: many ? 9 : 3, labelDensity: many ? 0.5 : 3, labelGridCellSize: 70, hideEdgesOnMove: many, hideLabelsOnMove: many,
+      labelRenderedSizeThreshold: many ? 9 : 3, labelDensity: many ? 0.5 : few ? 3 : 1, labelGridCellSize: few ? 70 : 110, hideEdgesOnMove: many, hideLabelsOnMove: many,
       enableEdgeEvents: !many, defaultEdgeType: "arrow", zIndex: false, allowInvalidContainer: true,
       enableCameraPanning: !many,
     });

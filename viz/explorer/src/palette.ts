@@ -56,6 +56,12 @@ export function signColor(sign: number): string {
   return sign > 0 ? colors.plus : sign < 0 ? colors.minus : colors.neutral;
 }
 
+/** Mix two colours: sigma.js draws translucent ones too bright. */
+export function blended(color: string, paper: string, share: number): string {
+  const part = (text: string, at: number) => parseInt(text.slice(at, at + 2), 16);
+  return `#${[1, 3, 5].map((at) => Math.round(part(color, at) * share + part(paper, at) * (1 - share)).toString(16).padStart(2, "0")).join("")}`;
+}
+
 export const DASHES: Record<string, string> = {
   asserted: "", planned: "12 4", forecast: "7 5", conditional: "7 4 2 4", rumoured: "2 5",
 };

@@ -105,12 +105,12 @@ function faceOf(item: Item, { asOf, pinned, marks, namesakes }: Names): Face {
   const happens = entity.kind === "event" || entity.kind === "policy";
   const move = item.move > 0 ? (happens ? "" : " ↑") : item.move < 0 ? (happens ? t("not_happening") : " ↓") : "";
   const note = item.note === "●" ? "" : item.note;
-  // a company listed under a stage has its code at the end of its first line
-  const aside = item.inset ? note : "";
+  // a company has its code at the end of its first line, the topic below its name
+  const aside = item.inset ? note : entity.kind === "company" && !item.strong && note !== entity.code ? entity.code : "";
   const beside = [badge && widthOf(badge, SMALL) + 14, pinned.has(entity.id) && 14, move && widthOf(move, FONT) + 4, aside && widthOf(aside, SMALL) + 10];
   const width = WIDTH - (item.inset ? INSET : 0) - 14;
   const room = beside.reduce<number>((left, each) => left - (each || 0), width);
-  return { name, lines: broken(name, room, sizeOf(item)), note: note && !aside ? broken(note, width, SMALL) : [], aside, badge, move };
+  return { name, lines: broken(name, room, sizeOf(item)), note: note && !item.inset ? broken(note, width, SMALL) : [], aside, badge, move };
 }
 
 function sizeOf(item: Item): number {
@@ -528,6 +528,11 @@ function Mark({ link, mark, name, faded, onPick }: MarkProps) {
   );
 }
 
+/** Opened by keyboard, the evidence takes the focus; when it closes, the focus returns to the name. */
+function focusEvidence(): void {
+  requestAnimationFrame(() => document.querySelector<HTMLElement>(".drawer .shut")?.focus());
+}
+
 /** A click waits this long for a second one: evidence opens on one, neighbours on two. */
 const DOUBLE = 230;
 let waiting = 0;
@@ -548,10 +553,10 @@ function Node({ box, picked, pinned, mark, onPick, onAct }: NodeProps) {
   const [fill, line] = kindColors(entity.kind);
   const { name, move, badge } = face;
   const keys: Record<string, () => void> = {
-    Enter: () => onPick(`n:${entity.id}`), e: () => onAct("expand", entity.id), h: () => onAct("hide", entity.id),
+    Enter: () => (onPick(`n:${entity.id}`), focusEvidence()), e: () => onAct("expand", entity.id), h: () => onAct("hide", entity.id),
     p: () => onAct("pin", entity.id), o: () => onAct("open", entity.id),
   };
-  const note = face.aside + face.note.join("");
+  const note = item.inset ? face.aside : face.note.join("");
   const spoken = [`${name}${move}${note}${badge}`, entity.code === note ? "" : entity.code].filter(Boolean).join(" · ");
   const below = y + ROW + (face.lines.length - 1) * LINE;
   return (

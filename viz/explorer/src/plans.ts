@@ -260,6 +260,8 @@ export interface ShownPath {
   side: number;
   sign: number;
   weakest: Link;
+  /** of who gains or pays: stated, mirrored or inferred */
+  basis: string;
 }
 
 /** Return the paths of an answer whose links are all visible; of a factor, the end that is not the factor. */
@@ -275,9 +277,29 @@ export function pathsOf(records: Records, picture: WirePicture, filters: ViewFil
     const end = records.entities.get(picture.ids[back ? first : last]!);
     if (!end || links.length < rows.length || !links.length) continue;
     const weakest = links.reduce((least, each) => (each.certainty < least.certainty ? each : least));
-    found.push({ links, end, side: back ? -1 : 1, sign, weakest });
+    found.push({ links, end, side: back ? -1 : 1, sign, weakest, basis: "stated" });
   }
   return found;
+}
+
+/** Return the paths, and who gains and pays of whom none tells; `direction` is that of the factor. */
+export function outcomesOf(records: Records, picture: WirePicture, filters: ViewFilter, direction: number): ShownPath[] {
+  const found = pathsOf(records, picture, filters);
+  const parties = partiesOf(records, picture, filters, direction);
+  const alike = (one: ShownPath, two: ShownPath) => one.end === two.end && one.sign === two.sign && one.side > 0;
+  const named = found.map((path) => { const party = parties.find((each) => alike(path, each)); return party ? { ...path, side: party.side, basis: party.basis } : path; });
+  return [...named, ...parties.filter((each) => !found.some((path) => alike(path, each)))];
+}
+
+function partiesOf(records: Records, picture: WirePicture, filters: ViewFilter, direction: number): ShownPath[] {
+  const visible = linksIn(records, picture, filters);
+  return picture.columns.flatMap(([, , sections]) => sections.flatMap(([, heading, items]) => items.flatMap(([place, move, basis]): ShownPath[] => {
+    const end = records.entities.get(picture.ids[place]!);
+    if (!end || (heading !== "gains" && heading !== "losses")) return [];
+    const near = visible.filter((link) => [link.subject.id, link.object.id].includes(end.id));
+    const [weakest] = near.sort((one, two) => two.certainty - one.certainty);
+    return weakest ? [{ links: [weakest], end, side: heading === "gains" ? 2 : 3, sign: move * direction, weakest, basis }] : [];
+  })));
 }
 
 /** The members of a theme by kind, with the links among them. */

@@ -27,6 +27,8 @@ export interface Route {
   weak: number;
   /** 1: what a fall of the factor does, not a rise */
   down: number;
+  /** 1: contested links alone */
+  disputed: number;
   /** most nodes of the network */
   most: number;
   from: string;
@@ -38,12 +40,12 @@ const LISTS = {
   expanded: "x", hidden: "h", pinned: "p", open: "o", relations: "r", kinds: "k", modalities: "m", speakers: "s",
 } as const;
 const TEXTS = { day: "day", since: "since", tab: "tab", pick: "e", from: "from", to: "to" } as const;
-const NUMBERS = { depth: "d", sources: "n", age: "age", most: "most", weak: "w", down: "fall" } as const;
+const NUMBERS = { depth: "d", sources: "n", age: "age", most: "most", weak: "w", down: "fall", disputed: "disputed" } as const;
 const MOST = 200;
 
 export const HOME: Route = {
   view: "home", ids: [], day: "", since: "", tab: "", expanded: [], hidden: [], pinned: [], open: [], depth: 0, pick: "",
-  relations: [], kinds: [], modalities: [], speakers: [], certainty: null, sources: 0, age: 0, weak: 0, down: 0, most: 0, from: "", to: "",
+  relations: [], kinds: [], modalities: [], speakers: [], certainty: null, sources: 0, age: 0, weak: 0, down: 0, disputed: 0, most: 0, from: "", to: "",
 };
 
 export function read(hash: string): Route {

@@ -17,7 +17,7 @@ import { NetworkView, loadNetwork, networkOf } from "./network";
 import { isDark, kindColors } from "./palette";
 import { Picture } from "./picture";
 import type { Plan, ShownPath } from "./plans";
-import { answerPlan, countWeak, membersPlan, pathsOf, placeOf, profilePlan } from "./plans";
+import { answerPlan, countWeak, membersPlan, outcomesOf, placeOf, profilePlan } from "./plans";
 import type { Match, Passage } from "./source";
 import type { Route } from "./state";
 import { change, go, hrefTo, read, to, viewFor } from "./state";
@@ -132,13 +132,18 @@ function Drawn({ plan, route, filters, title }: { plan: Plan; route: Route; filt
 
 const LEGEND: [string, Key, string][] = [["plus", "same", ""], ["minus", "opposite", ""], ["neutral", "structure", ""], ["neutral", "uncertain", "4 3"], ["neutral", "unsure", "1 3"], ["denied", "negated", "2 4"], ["contested", "contested_mark", ""]];
 
-function Legend({ plan, children }: { plan: Plan | null; children?: ComponentChild }) {
-  const kinds = new Set(plan?.columns.flatMap(({ sections }) => sections.flatMap(({ items }) => items.map(({ entity }) => entity.kind))));
+function kindsOf(plan: Plan): string[] {
+  return plan.columns.flatMap(({ sections }) => sections.flatMap(({ items }) => items.map(({ entity }) => entity.kind)));
+}
+
+/** What kinds and lines look like; a network draws but the first three kinds of lines. */
+function Legend({ all, lines = LEGEND.length, children }: { all: string[]; lines?: number; children?: ComponentChild }) {
+  const kinds = new Set(all);
   return (
     <p class="legend faint" aria-label={t("legend")}>
       {children}
       {Object.keys(meta.kinds).filter((kind) => kinds.has(kind)).map((kind) => <span key={kind}><svg width="18" height="12" aria-hidden="true"><rect x="1" y="1" width="16" height="10" rx={kind === "company" ? 2 : 5} fill={kindColors(kind)[0]} stroke={kindColors(kind)[1]} /></svg>{pick(meta.kinds[kind])}</span>)}
-      {LEGEND.map(([tone, key, dash]) => <span key={key}><svg width="26" height="8" aria-hidden="true"><line x1="0" x2="26" y1="4" y2="4" class={tone} stroke-dasharray={dash || undefined} /></svg>{t(key)}</span>)}
+      {LEGEND.slice(0, lines).map(([tone, key, dash]) => <span key={key}><svg width="26" height="8" aria-hidden="true"><line x1="0" x2="26" y1="4" y2="4" class={tone} stroke-dasharray={dash || undefined} /></svg>{t(key)}</span>)}
       <span title={t("hint_keys")}>{t("hint")}</span>
     </p>
   );
@@ -160,7 +165,7 @@ function Empty({ name, route }: { name: string; route: Route }) {
       <p>{t(known ? "empty_hint" : "unknown_hint")}</p>
       {unsure ? <button type="button" class="main" onClick={() => change({ weak: 1 })}>{t("weak_show", { n: unsure })}</button> : null}
       <p>{t("covered", { from: iso(firstDay), to: iso(lastDay) })}</p>
-      <h3>{t("near")}</h3>
+      {near.length ? <h3>{t("near")}</h3> : null}
       <p class="topics">{near.filter((match) => match.name !== name).map((match) => <a key={match.id} class="chip" href={hrefTo(viewFor(match.kind), match.id)}>{match.name}</a>)}</p>
       <h3>{t("passages")}</h3>
       {found === null ? <button type="button" onClick={look}>{t("search_passages")}</button> : null}
@@ -197,7 +202,7 @@ export function CompanyView({ route }: { route: Route }) {
   else if (route.tab === "figures") body = <Figures entity={entity} filters={filters} />;
   else if (route.tab === "events") body = <Events entity={entity} filters={filters} />;
   else if (route.tab === "themes") body = <ThemesOf entity={entity} route={route} filters={filters} />;
-  else body = links.length ? <><Legend plan={plan}><WeakSwitch plan={plan} filters={filters} count={linksOf(records, id, { ...filters, weak: true }).length - links.length} /></Legend><Drawn plan={plan} route={route} filters={filters} title={title} /></> : <Empty name={title} route={route} />;
+  else body = links.length ? <><Legend all={plan ? kindsOf(plan) : []}><WeakSwitch plan={plan} filters={filters} count={linksOf(records, id, { ...filters, weak: true }).length - links.length} /></Legend><Drawn plan={plan} route={route} filters={filters} title={title} /></> : <Empty name={title} route={route} />;
   return <Frame route={route} title={title} subtitle={subtitle} loading={loading} links={plan?.links.length ? plan.links : links} tabs={COMPANY_TABS.filter(([tab]) => !meta.alone || tab !== "themes")} notice={plan && !route.tab ? leftText(plan) : ""}>{body}</Frame>;
 }
 
@@ -273,7 +278,7 @@ function AnswerView({ route, title, subtitle, tabs, tools, none, table }: Answer
   const notes = [plan && !route.tab ? leftText(plan) : "", meta.mode === "packed" && plan && filtersOrDays(route) ? t("packed_answer") : ""];
   const body = !plan ? null : !plan.links.length ? <>{tools ? <p class="buttons">{tools}</p> : null}{none}</> : route.tab === "table" ? table(plan, pictures!, filters) : (
     <>
-      <Legend plan={plan}>{tools}<WeakSwitch plan={plan} filters={filters} /></Legend>
+      <Legend all={plan ? kindsOf(plan) : []}>{tools}<WeakSwitch plan={plan} filters={filters} /></Legend>
       <Drawn plan={plan} route={route} filters={filters} title={title} />
     </>
   );
@@ -378,19 +383,23 @@ export function FactorView({ route }: { route: Route }) {
   return (
     <AnswerView
       route={route} title={title} subtitle={subtitle} tabs={PICTURE_TABS} tools={tools} none={<None name={title} route={route} />}
-      table={(_, pictures, filters) => <PathTable pictures={pictures} filters={filters} name={title} />}
+      table={(_, pictures, filters) => <PathTable pictures={pictures} filters={filters} name={title} direction={route.down ? -1 : 1} />}
     />
   );
 }
 
-function PathTable({ pictures, filters, name }: { pictures: WirePicture[]; filters: ViewFilter; name: string }) {
-  const rows = pictures.slice(0, 1).flatMap((picture) => pathsOf(records, picture, filters));
+function PathTable({ pictures, filters, name, direction = 1 }: { pictures: WirePicture[]; filters: ViewFilter; name: string; direction?: number }) {
+  const rows = pictures.slice(0, 1).flatMap((picture) => outcomesOf(records, picture, filters, direction));
   const text = ({ links }: ShownPath) => links.map((link) => claimText(link.seen[0]!.fact, filters.asOf)).join("；");
+  const sides: Record<number, Key> = { [-1]: "causes", 1: "effects", 2: "gains", 3: "losses" };
+  const basis = ({ basis: key }: ShownPath) => t(key === "mirrored" ? "basis_mirrored" : key === "inferred" ? "basis_inferred" : "basis_told");
   const columns = [
-    { id: "side", title: t("direction"), value: ({ side }: ShownPath) => t(side < 0 ? "causes" : "effects") },
+    { id: "side", title: t("direction"), value: ({ side }: ShownPath) => t(sides[side]!) },
     { id: "end", title: t("object"), value: ({ end }: ShownPath) => nameAt(end, filters.asOf), show: ({ end }: ShownPath) => <a href={hrefTo(viewFor(end.kind), end.id)}>{nameAt(end, filters.asOf)}</a> },
+    { id: "code", title: t("code"), value: ({ end }: ShownPath) => end.code },
     { id: "sign", title: "±", value: ({ sign }: ShownPath) => (sign > 0 ? "+" : "−"), show: ({ sign }: ShownPath) => <b class={sign > 0 ? "plus" : "minus"}>{sign > 0 ? "+" : "−"}</b> },
     { id: "path", title: t("path"), value: text },
+    { id: "basis", title: t("basis"), value: basis },
     { id: "lag", title: t("lag"), value: ({ links }: ShownPath) => links.map((link) => link.seen[0]!.fact.qualifiers.lag ?? "").filter(Boolean).join("；") },
     { id: "weak", title: t("weakest"), value: ({ weakest }: ShownPath) => Math.round(weakest.certainty * 100), show: ({ weakest }: ShownPath) => evidenceButton(weakest, `${Math.round(weakest.certainty * 100)}% · ${t("sources")} ${weakest.sources}`) },
     { id: "against", title: t("against"), value: ({ links }: ShownPath) => (links.some((link) => link.contested) ? t("contested") : "") },
@@ -433,6 +442,7 @@ export function NetworkPage({ route }: { route: Route }) {
         {[1, 2, 3].map((step) => <button key={step} type="button" aria-pressed={step === depth} onClick={() => change({ depth: step })}>{t("depth", { n: step })}</button>)}
         {[300, MOST_NODES, 2000, 5000].map((count_) => <button key={count_} type="button" aria-pressed={count_ === most} onClick={() => change({ most: count_ })}>≤ {count_}</button>)}
       </p>
+      <Legend all={network.nodes.map((node) => entityOf(node)?.kind ?? "")} lines={3} />
       {network.links.length ? <NetworkView network={network} seeds={seeds} filters={filters} version={version} onPick={(what) => change({ pick: what }, true)} onAct={(action, node) => act(route, action, node)} /> : <Empty name={title} route={route} />}
     </Frame>
   );
@@ -464,7 +474,7 @@ export function ThemePage({ route }: { route: Route }) {
         <h2>{t("biography")}</h2>
         <ol class="timeline">{events.map(([when, ...event]) => <li key={when + event[0]}><time>{iso(when)}</time> {chapterText(event, filters.asOf)} <Cite facts={event[8]} route={route} /></li>)}</ol>
       </section>
-      {plan ? <div class="drawn"><Legend plan={plan}><WeakSwitch plan={plan} filters={filters} /></Legend><Drawn plan={plan} route={route} filters={filters} title={theme.title} /></div> : null}
+      {plan ? <div class="drawn"><Legend all={plan ? kindsOf(plan) : []}><WeakSwitch plan={plan} filters={filters} /></Legend><Drawn plan={plan} route={route} filters={filters} title={theme.title} /></div> : null}
     </div>
   );
   return <Frame route={route} title={theme?.title ?? t("theme")} subtitle={t("members", { n: members.length })} loading={loading} links={plan?.links ?? []} tabs={[]} notice={plan ? leftText(plan) : ""}>{body}</Frame>;
