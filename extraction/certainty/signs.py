@@ -27,6 +27,7 @@ _DIRECTION = {sign: name for name, sign in _SIGN.items()}
 _PARTIES = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS})
 _UNCONFIRMED = 0.8  # of a direction that no word of the clause confirms
 _DOUBTFUL = 0.6  # of a sign against what is known, or against the move beside the name: shown as weak
+_DENIED = 0.3  # of an effect that its clause plays down: 「油价下跌对出海影响有限」
 _BEFORE = 10
 _HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
 
@@ -60,6 +61,9 @@ def _checked(claim: Claim, text: str) -> Claim:
     if claim.relation != "affects":
         return claim
     claim = claim if claim.signed else _signed(claim, text)
+    start, last = sorted((claim.subject.start, claim.object.start))
+    if start >= 0 and PHRASES["no_effect"].search(text, start, clause_end(text, last)):
+        return structs.replace(claim, confidence=min(claim.confidence, _DENIED))
     doubtful = _against_move(claim, text) or (_against_knowledge(claim) and not PHRASES["unusual"].search(text))
     return structs.replace(claim, confidence=min(claim.confidence, _DOUBTFUL)) if doubtful else claim
 

@@ -44,6 +44,7 @@ def test_every_entry_matches_its_example(section: str, name: str, pattern: str, 
         ("弱需求压制价格", "需求", -1),
         ("美元走弱铜价上涨", "铜价", 1),
         ("需求乏力", "需求", -1),
+        ("需求增长放缓", "需求", 0),
         ("消费能力下滑可能导致乘用车需求不及预期", "消费能力", -1),
         ("铜价难以上涨", "铜价", 0),
         ("行业供给自律改善", "供给", 0),  # more or less of it is not said

@@ -59,3 +59,9 @@ def test_what_is_only_swayed_has_no_direction():
     text = "印尼政策影响着铝价。"
     ends = mention(text, "印尼政策", Kind.EVENT), mention(text, "铝价")
     assert read(text, *ends, ("none", "up")).sign == 0
+
+
+def test_an_effect_that_is_played_down_is_not_shown():
+    text = "油价下跌对出海影响有限。"
+    ends = mention(text, "油价"), mention(text, "出海", Kind.EVENT)
+    assert read(text, *ends, ("down", "down")).confidence < 0.4
