@@ -29,7 +29,7 @@ _REACH = 12  # characters between a name and the word that moves it
 _BEFORE = 8
 _END = re.compile(r"[，。；、：|！？（）]")
 _BETTER = re.compile(r"改善|修复|好转|向好")
-_LEVEL = re.compile(r"高位|低位|高企|低迷")
+_LEVEL = re.compile(r"高位|低位|高企|低迷|低谷")
 _SUPPLY = re.compile(r"(?:供给|供应|产能|产量|库存|存栏量?|货源|开工率|产出|运力)$")
 
 
@@ -114,6 +114,8 @@ def _after(text: str, end: int, name: str) -> Move | None:
     verb = STEPS.search(text, end, stop)
     if verb and (move is None or verb.start() < move.start()):
         stop, move = verb.start(), None
+    elif verb and move and verb.start() >= move.end():
+        stop = verb.start()  # what follows is said of the effect: 「消费下滑导致需求不及预期」
     if move and move.start() - end > _REACH:
         move = None
     if UNCLEAR.search(text, end, stop if move is None else min(stop, move.end() + 6)):

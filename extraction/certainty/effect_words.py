@@ -31,6 +31,7 @@ SCARCITY = _one_of("scarcity")
 UNCLEAR = _one_of("unclear")
 CALLED_OFF = _one_of("called_off")
 CALLED_OFF_BEFORE = _one_of("called_off_before", "$")
+SWAYED_BEFORE = _one_of("swayed_before", "$")
 STEPS = _one_of("verbs")
 MEASURES = _one_of("measures")
 VERDICTS = _one_of("verdicts")
@@ -43,3 +44,7 @@ MOVED_MEASURE = re.compile(
 )
 OWNED = _one_of("owned")
 OWNED_MEASURES = {name.replace(" ", "_"): (row["head"], row["move"]) for name, row in _TABLE["owned"].items()}
+EXPECTED = [
+    (re.compile(row["cause"]), re.compile(row["effect"]), row["sign"], row["same"])
+    for row in _TABLE["expected"].values()
+]

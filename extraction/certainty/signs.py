@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from extraction.certainty.direction import denied_after, effect_sign, move_of
+from extraction.certainty.effect_words import EXPECTED, PHRASES, SWAYED_BEFORE
 from extraction.text.clauses import clause_end
 from kg.model import Kind
 
@@ -25,6 +26,9 @@ _SIGN = {"up": 1, "down": -1, "none": 0}
 _DIRECTION = {sign: name for name, sign in _SIGN.items()}
 _PARTIES = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS})
 _UNCONFIRMED = 0.8  # of a direction that no word of the clause confirms
+_DOUBTFUL = 0.6  # of a sign against what is known, or against the move beside the name: shown as weak
+_DENIED = 0.3  # of an effect that its clause plays down: 「油价下跌对出海影响有限」
+_BEFORE = 10
 _HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
 
 
@@ -54,15 +58,42 @@ def _agree(claim: Claim, best: Claim) -> bool:
 
 
 def _checked(claim: Claim, text: str) -> Claim:
-    if claim.relation != "affects" or claim.signed:
+    if claim.relation != "affects":
         return claim
+    claim = claim if claim.signed else _signed(claim, text)
+    start, last = sorted((claim.subject.start, claim.object.start))
+    if start >= 0 and PHRASES["no_effect"].search(text, start, clause_end(text, last)):
+        return structs.replace(claim, confidence=min(claim.confidence, _DENIED))
+    doubtful = _against_move(claim, text) or (_against_knowledge(claim) and not PHRASES["unusual"].search(text))
+    return structs.replace(claim, confidence=min(claim.confidence, _DOUBTFUL)) if doubtful else claim
+
+
+def _against_move(claim: Claim, text: str) -> bool:
+    """Whether the text says in brackets that a firm moved the other way: 「领跌：利民股份（+60.41%）」."""
+    end = claim.object
+    moved = PHRASES["moved"].match(text, end.end) if end.kind is Kind.COMPANY and end.start >= 0 else None
+    stated = dict(claim.qualifiers).get("effect_direction")
+    return bool(moved and stated == ("down" if moved["rose"] else "up"))
+
+
+def _against_knowledge(claim: Claim) -> bool:
+    """Whether the sign is not what prior knowledge expects of two measures, often those of one thing."""
+    first, last = claim.subject, claim.object
+    return bool(claim.sign) and any(
+        claim.sign != sign and (not same or (first.about and first.about == last.about))
+        for cause, effect, sign, same in EXPECTED
+        if cause.search(first.name) and effect.search(last.name)
+    )
+
+
+def _signed(claim: Claim, text: str) -> Claim:
     stated = dict(claim.qualifiers)
     cause = _direction(claim.subject, stated.get("cause_direction", "none"), text)
     effect = _direction(claim.object, stated.get("effect_direction", "none"), text)
     said = _said_of_party(claim, text) if claim.object.kind in _PARTIES else None
     effect = _DIRECTION[said] if said else effect
     there = 0 if claim.subject.kind is Kind.INDICATOR else 1
-    sign = (_SIGN[cause] or there) * (_SIGN[effect] or (1 if claim.object.kind in _HAPPENS else 0))
+    sign = (_SIGN[cause] or there) * (_SIGN[effect] or _happening(claim.object, text))
     moves = {**stated, "cause_direction": cause, "effect_direction": effect}
     confidence = claim.confidence * (_UNCONFIRMED if said == 0 else 1.0)
     return structs.replace(claim, sign=sign, qualifiers=tuple(sorted(moves.items())), confidence=round(confidence, 3))
@@ -76,11 +107,20 @@ def _said_of_party(claim: Claim, text: str) -> int | None:
     return effect_sign(text[first.end : clause_end(text, last.end)])
 
 
+def _happening(end: EntityMention, text: str) -> int:
+    """Return 1 for what a cause makes happen, 0 for a measure and for what is only swayed: 「影响出海进程」."""
+    swayed = end.start >= 0 and SWAYED_BEFORE.search(text, max(0, end.start - _BEFORE), end.start)
+    return 0 if swayed or end.kind not in _HAPPENS else 1
+
+
 def _direction(end: EntityMention, read: str, text: str) -> str:
     """Return the direction of an end as the words beside it state it, else as its reader read it."""
     if end.start < 0:
         return read
     if end.kind in _HAPPENS:
         return "down" if denied_after(text, end.start, end.end) else "none"
+    swayed = SWAYED_BEFORE.search(text, max(0, end.start - _BEFORE), end.start)
     move = move_of(text, end.start, end.end, name=end.name) if end.kind == Kind.INDICATOR else None
+    if move is None and swayed and read == "up":
+        return "none"
     return read if move is None or move.level else _DIRECTION[move.sign]

@@ -176,7 +176,7 @@ class _Walk:
             self._current = None
             return
         cause = PHRASES["other_cause"].match(clause, carried.end() if carried else 0)
-        if cause and _MOVE.search(cause["cause"]):
+        if cause and (_MOVE.search(cause["cause"]) or PHRASES["bill"].search(cause["cause"])):
             thing = _CAUSE_TAIL.sub("", cause["cause"])
             if not thing or thing[-2:] not in self._seen:
                 self._current = None
@@ -191,7 +191,9 @@ class _Walk:
         sign = 1 if PHRASES["thanks"].search(front) else -1 if PHRASES["hurt_by"].search(front) else 0
         if sign:
             firms = [ref for ref in self._subject if ref.kind == Kind.COMPANY]
-            before = [ref for ref in here if ref.end <= factor.start]
+            said = PHRASES["thanks"].search(front) or PHRASES["hurt_by"].search(front)
+            start = factor.start - len(front) + (said.start() if said else 0)
+            before = [ref for ref in here if ref.end <= start]  # 「受益于新能源车及工业需求回暖」 names two causes
             self._give(before or firms or self._subject or self._owner(), sign)
         return bool(sign)
 

@@ -77,6 +77,21 @@ _BREADTH = 12  # strongest causal edges followed from one node
 _HOPS = 4
 _NARROWER = 20
 _OTHER = re.compile("[毛净]利率$")  # what only ends like its kind
+# Each trade and firm has its own of these: what moves one of them and what another moves do not join.
+_GENERAL = re.compile(
+    "(?:下游|上游|中游|终端|市场|行业|产业|企业|公司|产品|国内|海外|全球|国际|整体|总体|平均|宏观|主要|相关|核心|其他|传统|消费|总|新|归母)*(?:"
+    "需求|供给|供应|供需|库存|产量|产能|产能利用率|开工率|价格|成本|原材料成本|原材料价格|原料价格|费用|销量|销售|订单|出货量|出口|进口|出口量"
+    "|出口额|出口金额|进口量|收入|营收|营业收入|利润|净利润|毛利|毛利率|净利率|利润率|盈利|盈利能力|盈利水平|业绩|现金流|估值|pe|股价|份额"
+    "|市场份额|市占率|渗透率|集中度|景气度|竞争|竞争力|竞争格局|经济|政策|环境|情绪|信心|预期|风险|风险偏好|投资|资本开支|规模|增长|复苏"
+    "|效率|活力|出海|国产替代|国产化|以旧换新|扩产|减产|停产|限产|检修|复产|涨价|降价|提价|去库存|补库|技术进步|创新|转型|商业化|放量"
+    "|商业化放量|降本增效|产能扩张|产能释放|产能过剩|价格战|需求复苏|需求疲软|淡季|旺季|消费淡季|消费旺季|消费升级|集采|监管|改革)",
+    re.IGNORECASE,
+)
+_JOINT = frozenset({Kind.INDICATOR, Kind.EVENT, Kind.POLICY})  # a thing that gains is not the same thing at work
+_LED_ON = 0.7  # certainty of each step of a path of several
+# Measures that can be turned round together: what is in money, and what is counted.
+_MONEY = re.compile("价格?|均价|报价|运价|成本|费用|利率|收益率?|汇率|[毛净]利|利润|盈利|收入|营收|指数")
+_AMOUNT = re.compile("需求|供给|供应|销量|产量|产能|库存|出货量?|存栏量?|进口量?|出口量?|订单|装机量?|开工率")
 _MOVES_WITH = "价格"  # a product without links of its own speaks through its price: 猪周期拐点 is a turn of 生猪价格
 _PATHS = 40
 _SCOPE = 2  # characters of a scope: 半导体 of 半导体出口管制
@@ -138,7 +153,7 @@ def _answer(view: View | QuerySession, name: str, direction: int, hops: int, *, 
     made = session.links({step for walk in walks for step in walk.steps})
     links = {(link.source, link.target, link.relation, link.sign): link for link in made}
     walked = [(walk, _path(session, walk, links, forward=forward)) for walk in walks]
-    sound = [(walk, path) for walk, path in walked if _holds(path, walk, direction, forward=forward)]
+    sound = [(walk, path) for walk, path in walked if _holds(session, path, direction if forward else walk.direction)]
     paths = tuple(_distinct(path for _, path in sound))[:_PATHS]
     used = {id(link): link for path in paths for link in path.links}
     parties = _of_both_signs(parties_of(session, alike)) if forward else []
@@ -161,22 +176,33 @@ def _of_both_signs(parties: Sequence[Party]) -> list[Party]:
     return [party for party in parties if id(party) in first or party.basis != "inferred"]
 
 
-def _holds(path: Path, walk: _Walk, direction: int, *, forward: bool) -> bool:
+def _holds(session: QuerySession, path: Path, move: int) -> bool:
     """Whether each link of a path is stated of the move it is walked in, or may be turned round.
 
     Only what is surely asserted without a condition of two ends that both move can be turned round: that a cut lifts
-    a price does not mean that no cut lowers it. Of several steps all are as stated, or asserted.
+    a price does not mean that no cut lowers it. Of several steps only the first, of two measures of one kind, as all
+    after it is said of its effect; and each of them is surer than a step alone.
     """
-    move = direction if forward else walk.direction
-    turned = False
-    for link in path.links:
+    several = len(path.links) > 1
+    if several and any(_is_general(node) for node in path.nodes[1:]):
+        return False
+    for at, link in enumerate(path.links):
+        if several and session.certainty(link.facts) < _LED_ON:
+            return False
         if said_of(link, move) is None:
-            if link.weak or not any(_turns(fact) for fact in link.facts):
+            alike = not several or (at == 0 and _measured(link.source) == _measured(link.target))
+            if link.weak or not alike or not any(_turns(fact) for fact in link.facts):
                 return False
-            turned = True
         move *= link.sign
-    asserted = all(any(fact.modality is Modality.ASSERTED for fact in link.facts) for link in path.links)
-    return not turned or len(path.links) == 1 or asserted
+    return True
+
+
+def _is_general(entity_id: str) -> bool:
+    return bool(_GENERAL.fullmatch(entity_id.partition(":")[2]))
+
+
+def _measured(entity_id: str) -> tuple[bool, bool]:
+    return bool(_MONEY.search(entity_id)), bool(_AMOUNT.search(entity_id))
 
 
 def _turns(fact: Fact) -> bool:
@@ -337,8 +363,14 @@ def _walk(
             if step.sign and (step.target if forward else step.source) not in (*start, *named, *walk.nodes)
         ]
         found += sorted(grown, key=_rank)[:_BEAM]
-        beam = sorted((walk for walk in grown if not walk.weak), key=_rank)[:_BEAM]
+        beam = sorted((walk for walk in grown if not walk.weak and _joins(session, walk)), key=_rank)[:_BEAM]
     return sorted(found, key=_rank)
+
+
+def _joins(session: QuerySession, walk: _Walk) -> bool:
+    """Whether a walk may go on from its last node: what happens or is measured, and whose."""
+    last = walk.nodes[-1]
+    return session.graph.kinds[last] in _JOINT and not _is_general(session.graph.entity_ids[last])
 
 
 def _rank(walk: _Walk) -> tuple[bool, float, int, tuple[int, ...]]:
