@@ -45,7 +45,7 @@ _HEDGED = frozenset(("planned", "forecast", "likely", "conditional", "rumoured",
 _TO_COME = re.compile(r"将(?!近)|拟|有望|预计|看好|构想|计划|力争|目标(?!价)")
 _DENIES = re.compile(r"否认|澄清")
 _GOES_ON = re.compile(r"仍|继续|持续|依然|依旧|还在|维持|保持|延续|不断")
-_REALISED = re.compile(r"已(?!披露|进入)|(?:控股|全资)子公司|[成完]了|建成|投产|\b(?:has|have|already|completed)\b")
+_REALISED = re.compile(r"已(?!披露|进入)|[成完]了|建成|投产|\b(?:has|have|already|completed)\b")
 _HELD = {
     "rumoured": frozenset(("rumoured", "refuted")),
     "refuted": frozenset(("rumoured", "refuted")),
