@@ -128,7 +128,7 @@ def _alike(members: Sequence[str], planted: frozenset[int]) -> bool:
 def _detect_groups(week: PlantedWeek, before: Sequence[Community]) -> list[tuple[str, ...]]:
     pairs = np.array(week.pairs, dtype=np.int64)
     nodes = np.unique(pairs)
-    edges = np.stack(np.searchsorted(nodes, pairs).T, axis=1)
+    edges = np.searchsorted(nodes, pairs)
     home = {int(member): number for number, item in enumerate(before) for member in item.members}
     start = [home.get(node, len(before) + place) for place, node in enumerate(nodes.tolist())]
     igraph.set_random_number_generator(random.Random(0))  # noqa: S311 -- a seed for repeatable groups, not a secret
