@@ -199,7 +199,10 @@ def test_a_week_passes_over_a_fact_of_which_a_split_leaves_a_part():
     margin = claim(LONGI, "reports", "indicator:毛利率", value=Value(20.0, "%"))
     store = filled(
         [
-            paper(0, "2024-01-01", *((f"第{at}句说硅料与隆基。", fact) for at, fact in enumerate(_CLAIMS[:14]))),
+            *(
+                paper(n, "2024-01-01", *((f"第{at}句说硅料与隆基。", fact) for at, fact in enumerate(_CLAIMS[:14])))
+                for n in (0, 3, 4)
+            ),
             paper(1, "2024-01-01", ("毛利率20%。", margin), extra=(_NAMES[0],)),
             paper(2, "2024-01-01", ("隆基毛利率20%。", margin), extra=(Entity(LONGI, Kind.COMPANY, "隆基绿能"),)),
         ]

@@ -86,8 +86,11 @@ def place_of(path: Path) -> tuple[int, int, int]:
         raise StoreMissing(path) from None
     except OSError as error:
         raise StoreUnusable(path, f"cannot be reached ({error.strerror})") from error
-    index = _log_index(path)
-    return found.st_dev, found.st_ino, index.stat().st_ino if index.exists() else 0
+    try:
+        index = _log_index(path).stat().st_ino
+    except OSError:  # none, or the last connection of another process removes it just now
+        index = 0
+    return found.st_dev, found.st_ino, index
 
 
 def _log_index(path: Path) -> Path:

@@ -143,12 +143,17 @@ def test_a_path_is_worded_as_it_is_walked_and_cites_what_it_words():
 
 
 def test_what_is_only_said_of_the_opposite_move_says_so():
-    session = QuerySession(
-        seen(paper(1, "2024-01-01", ("甲。", moves(CUT, PRICE, 0, 1)), ("乙。", moves(PRICE, COST, -1, -1))))
-    )
-    path = next(path for path in impact(session, "限产").paths if len(path.links) == 2)
-    assert path_text(session, path, 1) == "限产 → 硅料价格上升；硅料价格上升 → 电池片成本上升（由反向说法推断）"
-    assert path_text(session, path, -1).startswith("限产（反向） → 硅料价格下降（由反向说法推断）；硅料价格下降 →")
+    fall, margin = moves(PRICE, COST, -1, -1), moves(COST, MARGIN, 1, -1)
+    session = QuerySession(seen(paper(1, "2024-01-01", ("甲。", fall), ("乙。", margin))))
+    path = next(path for path in impact(session, "硅料价格", 1).paths if len(path.links) == 2)
+    said = path_text(session, path, 1)
+    assert said == "硅料价格上升 → 电池片成本上升（由反向说法推断）；电池片成本上升 → 组件毛利率下降"
+
+
+def test_a_later_step_is_not_turned_round():
+    fall = moves(PRICE, COST, -1, -1)
+    session = QuerySession(seen(paper(1, "2024-01-01", ("甲。", moves(CUT, PRICE, 0, 1)), ("乙。", fall))))
+    assert [len(path.links) for path in impact(session, "限产").paths] == [1]
 
 
 def test_a_link_without_a_sign_moves_nobody_knows_where():
