@@ -64,17 +64,20 @@ class Discourse:
         """Add 「公司」 and 「该公司」 as mentions of the company they refer to, if it is unambiguous."""
         out = list(names)
         for match in _COMPANY_WORD.finditer(text):
-            if any(ref.start <= match.start() < ref.end for ref in names):
+            named = next((ref for ref in names if ref.start <= match.start() < ref.end), None)
+            if named is not None and (named.start, named.end) != match.span():
                 continue
+            firm = named or company  # the document may define 「公司」
             before = [ref for ref in names if ref.kind == Kind.COMPANY and ref.end <= match.start()]
-            meant = company or (before[-1] if len({ref.entity for ref in before}) == 1 else None)
-            if company is not None and self._coded is not None and self._coded.entity != company.entity:
+            meant = firm or (before[-1] if len({ref.entity for ref in before}) == 1 else None)
+            if firm is not None and self._coded is not None and self._coded.entity != firm.entity:
                 continue  # 「甲公司（300001.SZ）…，公司…」 in a report on 乙公司 is about either
-            if company is not None and company.entity in {ref.entity for ref in before[1:]} and before[0].start == 0:
+            if firm is not None and firm.entity in {ref.entity for ref in before[1:]} and before[0].start == 0:
                 meant = before[0]  # under 乙公司, 「甲公司第一大客户为乙公司，公司…」 still means 甲公司
             if meant is None and not before and _OWN_COMPANY.match(match[0]):
                 meant = self._company
-            if meant is not None:
+            if meant is not None and meant is not named:
+                out = [ref for ref in out if ref is not named]
                 out.append(structs.replace(meant, start=match.start(), end=match.end(), score=0.9 * meant.score))
         return sorted(out, key=lambda ref: ref.start)
 

@@ -39,8 +39,8 @@ _NEAR = 4  # characters behind two companies that say what joins them: 「获乙
 _FAR = frozenset("，。；：（）|")  # marks between a company and what its clause does not give it
 _PHRASES = phrases("relations/precedence")
 _MOVERS, _NO_FIRM, _REGULATOR, _SIDE = (_PHRASES[name] for name in ("movers", "no_firm", "regulator", "side"))
-_IS_INPUT, _IS_BOUGHT, _OWN_VERB, _NO_SALE = (
-    _PHRASES[name] for name in ("is_input", "is_bought", "own_verb", "no_sale")
+_IS_INPUT, _HAS_INPUT, _IS_BOUGHT, _OWN_VERB, _NO_SALE = (
+    _PHRASES[name] for name in ("is_input", "has_input", "is_bought", "own_verb", "no_sale")
 )
 _MOVES, _RIVALS, _LONGER, _NOTES_LIST = (_PHRASES[name] for name in ("moves", "rivals", "longer", "notes_list"))
 _LISTED_AS = re.compile(r"(?:上游|中游|下游|终端)[^，。；：]{0,6}?(?:为|是|包括)[^，。；：]*$")
@@ -297,11 +297,13 @@ def _is_bought_or_listed(claim: Claim, text: str) -> bool:
 
 
 def _is_anothers(claim: Claim, text: str) -> bool:
-    """Whether a product beyond a company's clause is a raw material, or stands before what the company does.
+    """Whether a product beyond a company's clause is an input or what it goes into, or precedes what the company does.
 
-    In 「甲公司：乙料是丙件的原材料」 甲 makes no 乙料, in 「乙公司主营丙件，甲公司运营电站」 no 丙件.
+    In 「甲公司：乙料是丙件的原材料」 甲 makes neither, in 「乙公司主营丙件，甲公司运营电站」 no 丙件.
     """
-    if claim.object.start >= 0 and _IS_INPUT.match(text, claim.object.end):
+    thing = claim.object
+    joined = text[max(0, thing.start - 1) : thing.start] in ("是", "为", "系") and _HAS_INPUT.match(text, thing.end)
+    if thing.start >= 0 and (joined or _IS_INPUT.match(text, thing.end)):
         return True
     does = _OWN_VERB.match(text, claim.subject.end)
     if does is None or claim.object.start > claim.subject.start:

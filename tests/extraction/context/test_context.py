@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from extraction.context.coreference import Discourse
 from extraction.context.surroundings import (
@@ -150,6 +151,14 @@ NOBODY = Surroundings()
 )
 def test_whom_the_word_company_means(text, around, last, expected):
     assert pronouns(text, around, understood(last) if last else None) == expected
+
+
+def test_a_company_that_opens_the_sentence_comes_before_what_the_document_defines_as_the_company():
+    text = "乙公司第一大客户为甲公司，公司主营铜箔。"
+    at = text.index("，公司") + 1
+    defined = structs.replace(understood("甲公司"), start=at, end=at + 2)
+    (meant,) = [ref for ref in resolved(text, [*refs(text), defined], OWN) if ref.start == at]
+    assert meant.name == "乙公司"
 
 
 def test_an_understood_company_is_less_sure_than_a_written_one():
