@@ -44,7 +44,3 @@ MOVED_MEASURE = re.compile(
 )
 OWNED = _one_of("owned")
 OWNED_MEASURES = {name.replace(" ", "_"): (row["head"], row["move"]) for name, row in _TABLE["owned"].items()}
-EXPECTED = [
-    (re.compile(row["cause"]), re.compile(row["effect"]), row["sign"], row["same"])
-    for row in _TABLE["expected"].values()
-]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from extraction.certainty.direction import denied_after, effect_sign, move_of
-from extraction.certainty.effect_words import EXPECTED, PHRASES, SWAYED_BEFORE
+from extraction.certainty.effect_words import PHRASES, SWAYED_BEFORE
 from extraction.text.clauses import clause_end
 from kg.model import Kind
 
@@ -26,7 +26,6 @@ _SIGN = {"up": 1, "down": -1, "none": 0}
 _DIRECTION = {sign: name for name, sign in _SIGN.items()}
 _PARTIES = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS})
 _UNCONFIRMED = 0.8  # of a direction that no word of the clause confirms
-_DOUBTFUL = 0.6  # of a sign against what is known, or against the move beside the name: shown as weak
 _DENIED = 0.3  # of an effect that its clause plays down: 「油价下跌对出海影响有限」
 _BEFORE = 10
 _HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
@@ -64,26 +63,7 @@ def _checked(claim: Claim, text: str) -> Claim:
     start, last = sorted((claim.subject.start, claim.object.start))
     if start >= 0 and PHRASES["no_effect"].search(text, start, clause_end(text, last)):
         return structs.replace(claim, confidence=min(claim.confidence, _DENIED))
-    doubtful = _against_move(claim, text) or (_against_knowledge(claim) and not PHRASES["unusual"].search(text))
-    return structs.replace(claim, confidence=min(claim.confidence, _DOUBTFUL)) if doubtful else claim
-
-
-def _against_move(claim: Claim, text: str) -> bool:
-    """Whether the text says in brackets that a firm moved the other way: 「领跌：利民股份（+60.41%）」."""
-    end = claim.object
-    moved = PHRASES["moved"].match(text, end.end) if end.kind is Kind.COMPANY and end.start >= 0 else None
-    stated = dict(claim.qualifiers).get("effect_direction")
-    return bool(moved and stated == ("down" if moved["rose"] else "up"))
-
-
-def _against_knowledge(claim: Claim) -> bool:
-    """Whether the sign is not what prior knowledge expects of two measures, often those of one thing."""
-    first, last = claim.subject, claim.object
-    return bool(claim.sign) and any(
-        claim.sign != sign and (not same or (first.about and first.about == last.about))
-        for cause, effect, sign, same in EXPECTED
-        if cause.search(first.name) and effect.search(last.name)
-    )
+    return claim
 
 
 def _signed(claim: Claim, text: str) -> Claim:

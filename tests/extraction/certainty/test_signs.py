@@ -1,13 +1,9 @@
-"""Directions that a model read, against the words of the sentence and what is known of signs."""
+"""Directions that a model read, against the words of the sentence."""
 
 from __future__ import annotations
 
-import pytest
-
-from extraction.certainty.effect_words import EXPECTED
 from extraction.certainty.signs import one_sign
 from extraction.sentence import AnnotatedSentence, Claim, EntityMention
-from extraction.text.lexicon import table
 from extraction.text.sentences import split
 from kg.model import Kind
 
@@ -22,34 +18,6 @@ def read(text: str, cause: EntityMention, effect: EntityMention, moves: tuple[st
     claim = Claim("affects", cause, effect, 0, len(text), "edges", qualifiers=qualifiers, confidence=0.9)
     ((checked, _),) = one_sign([(claim, AnnotatedSentence(split(text, 0, len(text))[0], (), (), ()))])
     return checked
-
-
-@pytest.mark.parametrize("name", [*table("effects")["expected"]])
-def test_every_expectation_matches_its_example(name: str):
-    row = table("effects")["expected"][name]
-    cause, effect = row["example"]
-    assert any(first.search(cause) and last.search(effect) for first, last, *_ in EXPECTED)
-
-
-@pytest.mark.parametrize(
-    ("text", "about", "confidence"),
-    [
-        ("煤炭需求上升，煤炭价格下降。", "product:煤炭", 0.6),
-        ("煤炭需求上升，煤炭价格反而下降。", "product:煤炭", 0.9),  # said to be unusual
-        ("煤炭需求上升，煤炭价格下降。", "", 0.9),  # not known to be one thing
-        ("煤炭需求上升，煤炭价格上涨。", "product:煤炭", 0.9),
-    ],
-)
-def test_a_sign_against_what_is_known_is_weak(text: str, about: str, confidence: float):
-    ends = mention(text, "煤炭需求", about=about), mention(text, "煤炭价格", about=about)
-    claim = read(text, *ends, ("up", "up" if "上涨" in text else "down"))
-    assert claim.confidence == confidence
-
-
-def test_a_loser_that_rose_is_weak():
-    text = "受监管影响，领跌的是甲公司（+60.41%）。"
-    ends = mention(text, "监管", Kind.EVENT), mention(text, "甲公司", Kind.COMPANY)
-    assert read(text, *ends, ("none", "down")).confidence < 0.65
 
 
 def test_what_is_only_swayed_has_no_direction():
