@@ -24,7 +24,7 @@ _ENTRY = re.compile(r"[^，。；：\d]{2,6}[：:]\s*")
 _JOINED = re.compile(r"(?:和|与|及|以及|、|/|-|vs)")
 _CLAUSES = re.compile("[，。；：:]")
 _MARKET = re.compile("市场|地区|区域")
-# A country's actions do not tell where figures below are measured; nor does a headline that is a full sentence.
+# A country's actions do not say where figures below are measured; nor does a headline that is a full sentence.
 _ACTS = _PHRASES["acts"]
 _LONGEST = 24
 

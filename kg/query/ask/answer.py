@@ -38,7 +38,7 @@ _RELATED, _SIMILAR = 0.17, 0.2  # probability of a sentence shown beside an answ
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 _COMPARED = 6  # sentences about each side of a comparison
 _SPELLINGS = 12  # of a name that are looked for
-_LISTS = frozenset({"impact", "chain"})  # what the graph lists here is not told again by sentences
+_LISTS = frozenset({"impact", "chain"})  # no sentences repeat what the graph lists here
 _LONGEST = 600  # characters of an answer that is no list
 _LONG = 120  # characters from which only the clauses of a sentence are shown that hold words of the question
 _REPEATED = 0.7  # share of the pairs of characters of a line that are shown already
@@ -229,8 +229,10 @@ def _verdict(session: QuerySession, asked: Understood, sides: Sequence[ScoredSen
         return []
     numbers = {name.word: number for name, (number, _) in zip(names, values, strict=True)}
     kind, best = ("less", min) if LEAST.search(asked.question) else ("more", max)
-    told = word("comma", session.lang).join(f"{name} {number:.12g}{values[0][1]}" for name, number in numbers.items())
-    text = word(f"ask.{kind}", session.lang, more=best(numbers, key=lambda name: numbers[name]), values=told)
+    values_text = word("comma", session.lang).join(
+        f"{name} {number:.12g}{values[0][1]}" for name, number in numbers.items()
+    )
+    text = word(f"ask.{kind}", session.lang, more=best(numbers, key=lambda name: numbers[name]), values=values_text)
     cited = dict.fromkeys(each.citation(*passage(each, wide=False)) for each in sides)
     return [AnswerLine(text, tuple(cited), 1, source="text")]
 

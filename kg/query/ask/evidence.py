@@ -75,7 +75,7 @@ _COMPOUND = 4  # characters from which a word may be taken apart
 class ScoredSentence:
     """A sentence with its score by words and the probability that it answers.
 
-    `dated` says whether it speaks of the period asked about, `fits` whether it is of the thing asked about, `valued`
+    `dated` says whether it refers to the period asked about, `fits` whether it is of the thing asked about, `valued`
     whether it has a value where one is asked for, `whole` whether it has one with all that is asked; `words` is what
     the words count beside the probability.
     """

@@ -159,7 +159,8 @@ def _effects(session: QuerySession, factor: Mapping[str, Sense], *, weak: bool =
     live = [fact for fact in found if not fact.superseded_by and fact.polarity is Polarity.POSITIVE and fact.sign]
     sure = session.confident(live)
     if weak:
-        sure = [fact for fact in session.confident(live, weak=True) if fact not in sure]
+        known = {fact.id for fact in sure}
+        sure = [fact for fact in session.confident(live, weak=True) if fact.id not in known]
     said = [fact for fact in sure if fact.modality not in _UNSURE]
     return [fact for fact in said if _in_scope(session, fact, factor[fact.subject].scope)]
 
@@ -190,7 +191,7 @@ def _views(session: QuerySession, fact: Fact, direction: int) -> Iterator[_View]
 
 
 def _owner(session: QuerySession, name: str) -> str:
-    """Return the trade or listed company that a measure without an owner speaks of: 头部房企融资成本 is of 房地产."""
+    """Return the trade or listed company that a measure without an owner refers to: 头部房企融资成本 is of 房地产."""
     measured = _MEASURED.sub("", name)
     plain = _WHOSE.sub("", measured)
     firms = _FIRMS.search(plain) is not None

@@ -282,7 +282,7 @@ export function pathsOf(records: Records, picture: WirePicture, filters: ViewFil
   return found;
 }
 
-/** Return the paths, and who gains and pays of whom none tells; `direction` is that of the factor. */
+/** Return the paths, and who gains and pays without being on one; `direction` is that of the factor. */
 export function outcomesOf(records: Records, picture: WirePicture, filters: ViewFilter, direction: number): ShownPath[] {
   const found = pathsOf(records, picture, filters);
   const parties = partiesOf(records, picture, filters, direction);
