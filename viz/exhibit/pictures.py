@@ -121,7 +121,7 @@ def wire(picture: Picture) -> dict[str, Any]:
                     section.id,
                     section.title,
                     [
-                        [place[item.entity.id], item.move, item.basis, int(item.topic), int(item.inset)]
+                        [place[item.entity.id], item.move, item.basis, int(item.topic), int(item.inset), int(item.weak)]
                         for item in section.items
                     ],
                 ]

@@ -31,7 +31,7 @@ export interface WirePicture {
   left: number;
 }
 
-type WireItem = [node: number, move: number, basis: string, topic: number, inset: number];
+type WireItem = [node: number, move: number, basis: string, topic: number, inset: number, weak: number];
 export type WireLink = [subject: number, relation: string, object: number, sign: number, denied: number, weight: number, facts: string[], weak: number];
 
 export interface Meta {

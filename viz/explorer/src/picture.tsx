@@ -557,7 +557,7 @@ function Node({ box, picked, pinned, mark, onPick, onAct }: NodeProps) {
     p: () => onAct("pin", entity.id), o: () => onAct("open", entity.id),
   };
   const note = item.inset ? face.aside : face.note.join("");
-  const spoken = [`${name}${move}${note}${badge}`, entity.code === note ? "" : entity.code].filter(Boolean).join(" · ");
+  const spoken = [`${name}${move}${note}${badge}`, entity.code === note ? "" : entity.code, item.weak ? t("unsure") : ""].filter(Boolean).join(" · ");
   const below = y + ROW + (face.lines.length - 1) * LINE;
   return (
     <g
@@ -580,7 +580,7 @@ function Node({ box, picked, pinned, mark, onPick, onAct }: NodeProps) {
       }}
     >
       <title>{[name, entity.code, entity.aliases].filter(Boolean).join(" · ")}</title>
-      <rect x={x} y={y} width={width} height={height} rx={entity.kind === "company" ? 3 : 11} fill={fill} stroke={picked ? colors.focus : mark === "is_new" ? colors.fresh : line} stroke-width={picked ? 2.5 : item.strong ? 2.2 : 1} stroke-dasharray={mark === "is_ended" ? "3 3" : undefined} />
+      <rect x={x} y={y} width={width} height={height} rx={entity.kind === "company" ? 3 : 11} fill={fill} stroke={picked ? colors.focus : mark === "is_new" ? colors.fresh : line} stroke-width={picked ? 2.5 : item.strong ? 2.2 : 1} stroke-dasharray={mark === "is_ended" ? "3 3" : item.weak ? "1 3" : undefined} />
       <text x={x + 8} y={y + 16.5} font-size={sizeOf(item)} font-weight={item.strong ? 700 : 400} fill={colors.ink} text-decoration={mark === "is_ended" ? "line-through" : undefined}>
         {face.lines.map((line, row) => <tspan key={row} x={x + 8} dy={row ? LINE : 0}>{line}</tspan>)}
         {move ? <tspan fill={signColor(item.move)} font-weight="700">{move}</tspan> : null}

@@ -14,6 +14,8 @@ export interface Item {
   /** +1 or −1: where it moves when the topic rises */
   move: number;
   inset: boolean;
+  /** only facts below the cut put it here */
+  weak: boolean;
   strong: boolean;
 }
 
@@ -114,7 +116,7 @@ function statedOrNot(section: Section): Section {
 }
 
 function item(entity: Entity, note = "", more: Partial<Item> = {}): Item {
-  return { key: entity.id, entity, note, move: 0, inset: false, strong: false, ...more };
+  return { key: entity.id, entity, note, move: 0, inset: false, weak: false, strong: false, ...more };
 }
 
 function noteOf(link: Link): string {
@@ -208,13 +210,13 @@ export function answerPlan(records: Records, pictures: WirePicture[], filters: V
           for (const each of items) if (each[4]) nested.add(`${picture.ids[each[0]]!} ${stage}`);
         }
         const limit = items.some((each) => each[4]) ? 1 + (row < FULL_STAGES ? COMPANIES : 0) : CAUSAL_EACH;
-        for (const [place, move, basis, topic, inset] of items) {
+        for (const [place, move, basis, topic, inset, weak] of items) {
           const entity = records.entities.get(picture.ids[place]!);
           if (!entity || !(topic || tied.has(entity.id) || !linked.has(place))) continue;
           if (filters.kinds.size && !filters.kinds.has(entity.kind) && !topics.has(entity.id) && !filters.pinned.has(entity.id)) continue;
           const key = inset ? `${id}/${entity.id}` : entity.id;
           const note = inset ? entity.code : isKey(`basis_${basis}`) ? t(`basis_${basis}` as Key) : topic ? entity.code : "";
-          builder.add(step, id, isKey(heading) ? t(heading) : "", item(entity, note, { key, move, inset: inset === 1, strong: topic === 1 || (!inset && id.startsWith("stage:")) }), limit);
+          builder.add(step, id, isKey(heading) ? t(heading) : "", item(entity, note, { key, move, inset: inset === 1, weak: weak === 1, strong: topic === 1 || (!inset && id.startsWith("stage:")) }), limit);
         }
       });
     }
