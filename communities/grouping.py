@@ -33,7 +33,7 @@ _GAIN, _MOST, _EACH = 1.5, 66, 5  # least coverage that a head adds, most heads,
 _KEPT = 1.5  # advantage of last week's heads
 _MOVE = 0.15  # similarity that a topic must gain to leave last week's head
 _SAME = 1.7  # similarity from which a topic is part of a larger one's sub-theme
-DETECTION = "topics/2"  # increment when the same notes would be grouped differently
+DETECTION = "topics/3"  # increment when the same notes would be grouped differently
 
 
 @dataclass(frozen=True, slots=True)
