@@ -55,7 +55,7 @@ _MIN_LINES, _MIN_FIRMS = 2, 3  # with fewer lines, or companies in an only line,
 
 
 class ThemePage:
-    """The facts of a theme that its lines may use, recent ones first; each sentence is taken once."""
+    """The facts of a theme that its lines may use: about its head first, then recent ones; a sentence serves once."""
 
     def __init__(self, session: QuerySession, content: Content, day: date) -> None:
         self.session, self.content, self.day = session, content, day
@@ -67,9 +67,10 @@ class ThemePage:
             self._sections.setdefault(chunk.document, []).append((chunk.start, chunk.end, heading))
         effects = [fact for fact in content.facts if fact.relation in _EFFECT and fact.modality is Modality.ASSERTED]
         self.causes = [fact for fact in self._ordered(effects) if printable.is_cause(session, fact)]
+        self.causes.sort(key=lambda fact: not self.is_of_head(fact))
         measured = [fact for fact in content.figures if not _VALUATION.search(fact.object)]
         figures = [fact for fact in self._ordered(measured) if printable.is_figure(session, fact)]
-        figures.sort(key=lambda fact: fact.subject.startswith(COMPANIES))  # a theme is its products and trades first
+        figures.sort(key=lambda fact: (fact.subject.startswith(COMPANIES), not self.is_of_head(fact)))
         self.figures = [fact for fact in figures if fact.modality is Modality.ASSERTED]
         self.forecasts = [fact for fact in figures if fact.modality in _OPEN and self.is_ahead(fact)]
 
@@ -223,13 +224,19 @@ def _makers(page: ThemePage) -> Iterator[SummaryLine]:
         known = printable.makes_known(session, fact, section=page.section(fact))
         if fact.modality is Modality.ASSERTED and fact.subject not in makes and known:
             makes[fact.subject] = fact
-    ranked = sorted(
-        (each for each in page.content.members if each in makes), key=lambda each: not each.startswith("sec:")
-    )[:_COMPANIES]
+    listed = tuple(session.name(each) for each in page.content.members if each.startswith("sec:"))
+    firms = [each for each in page.content.members if each in makes]
+    firms = [each for each in firms if each.startswith("sec:") or not _is_short(session.name(each), listed)]
+    ranked = sorted(firms, key=lambda each: not each.startswith("sec:"))[:_COMPANIES]
     if ranked:
         made = {each: session.name(makes[each].object) for each in ranked}
         texts = [_coded(session, each) + ("" if made[each] == page.head else f"—{made[each]}") for each in ranked]
         yield SummaryLine(f"公司：{'、'.join(texts)}", tuple(dict.fromkeys(makes[each].id for each in ranked)))
+
+
+def _is_short(name: str, listed: Iterable[str]) -> bool:
+    """Whether a firm without a code goes by the beginning of a listed one's name: 中宠, 中宠股份."""
+    return any(each.startswith(name) for each in listed)
 
 
 def _coded(session: QuerySession, entity_id: str) -> str:
