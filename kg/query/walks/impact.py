@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import islice
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 from kg.errors import UnknownName
+from kg.ids import normal_name
 from kg.model import Kind, Modality
 from kg.query.answers import Exposure, ImpactAnswer, Node, Path
 from kg.query.resolve import factor, moved_alike, near_names, same_factor
@@ -184,10 +185,12 @@ def _holds(session: QuerySession, path: Path, move: int) -> bool:
     after it is said of its effect; and each of them is surer than a step alone.
     """
     several = len(path.links) > 1
-    if several and any(_is_general(node) for node in path.nodes[1:]):
+    if several and (any(_is_general(node) for node in path.nodes[1:]) or _comes_back(session, path.nodes)):
         return False
+    sources = ({item.document for fact in link.facts for item in fact.evidence} for link in path.links)
+    together = bool(set.intersection(*sources))
     for at, link in enumerate(path.links):
-        if several and session.certainty(link.facts) < _LED_ON:
+        if several and (session.certainty(link.facts) < _LED_ON or not (together or _spoken_of(session, link))):
             return False
         if said_of(link, move) is None:
             alike = not several or (at == 0 and _measured(link.source) == _measured(link.target))
@@ -195,6 +198,32 @@ def _holds(session: QuerySession, path: Path, move: int) -> bool:
                 return False
         move *= link.sign
     return True
+
+
+def _comes_back(session: QuerySession, nodes: Sequence[str]) -> bool:
+    """Whether two nodes are one thing, or a kind of it: 铝价格 → 电解铝需求 → 电解铝价格."""
+    names = [session.name(node) for node in nodes]
+    return any(one.endswith(other) or other.endswith(one) for one, other in combinations(names, 2))
+
+
+def _spoken_of(session: QuerySession, link: Link) -> bool:
+    """Whether a sentence of a link names both ends: what stands in another line may be of another scope.
+
+    Steps of one document speak of one scope.
+    """
+    ends = [_names_of(session, end) for end in (link.source, link.target)]
+    quotes = (normal_name(item.quote) for fact in link.facts for item in fact.evidence)
+    return any(all(any(name in quote for name in names) for names in ends) for quote in quotes)
+
+
+def _names_of(session: QuerySession, entity_id: str) -> list[str]:
+    """Return what a sentence may call an entity; of a measure its owner or the measure is enough."""
+    entity = session.known(entity_id)
+    if entity is None:
+        return []
+    owner = session.name(entity.about) if entity.about else ""
+    parts = [owner, entity.name.removeprefix(owner)] if owner else []
+    return [normal_name(name) for name in (entity.name, *(alias.name for alias in entity.aliases), *parts) if name]
 
 
 def _is_general(entity_id: str) -> bool:
