@@ -127,6 +127,11 @@ def same_factor(name: str) -> frozenset[str]:
     return frozenset(other for meant in groups for other in meant)
 
 
+def spoken_names(name: str) -> list[str]:
+    """Return what people call a factor: 油价 is 原油价格."""
+    return [said for said, meant in lexicon().spoken.items() if name in meant]
+
+
 def moved_alike(session: QuerySession, name: str) -> dict[Entity, int]:
     """Return what else names the move of a factor, with −1 what names the opposite one.
 

@@ -12,7 +12,7 @@ from kg.errors import UnknownName
 from kg.ids import normal_name
 from kg.model import Kind, Modality
 from kg.query.answers import Exposure, ImpactAnswer, Node, Path
-from kg.query.resolve import factor, moved_alike, near_names, same_factor
+from kg.query.resolve import factor, moved_alike, near_names, same_factor, spoken_names
 from kg.query.session import QuerySession, Step, spoken, subgraph
 from kg.query.walks.exposure import Sense, indicator_polarity, parties_of
 from kg.query.wording import said_of
@@ -217,13 +217,13 @@ def _spoken_of(session: QuerySession, link: Link) -> bool:
 
 
 def _names_of(session: QuerySession, entity_id: str) -> list[str]:
-    """Return what a sentence may call an entity; of a measure its owner or the measure is enough."""
+    """Return what a sentence may call an entity; of a measure its owner is enough."""
     entity = session.known(entity_id)
     if entity is None:
         return []
-    owner = session.name(entity.about) if entity.about else ""
-    parts = [owner, entity.name.removeprefix(owner)] if owner else []
-    return [normal_name(name) for name in (entity.name, *(alias.name for alias in entity.aliases), *parts) if name]
+    owner = [session.name(entity.about)] if entity.about else []
+    names = (entity.name, *(alias.name for alias in entity.aliases), *spoken_names(entity.name), *owner)
+    return [normal_name(name) for name in names]
 
 
 def _is_general(entity_id: str) -> bool:
