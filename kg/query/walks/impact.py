@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from kg.errors import UnknownName
 from kg.ids import normal_name
 from kg.model import Kind, Modality
 from kg.query.answers import Exposure, ImpactAnswer, Node, Path
-from kg.query.resolve import factor, moved_alike, near_names, same_factor, spoken_names
+from kg.query.resolve import factor, moved_alike, narrower, near_names, same_factor, spoken_names
 from kg.query.session import QuerySession, Step, spoken, subgraph
 from kg.query.walks.exposure import Sense, indicator_polarity, parties_of
 from kg.query.wording import said_of
@@ -76,8 +76,6 @@ def exposures(session: QuerySession, start: Sequence[int]) -> tuple[Exposure, ..
 _BEAM = 60  # walks kept after each hop
 _BREADTH = 12  # strongest causal edges followed from one node
 _HOPS = 4
-_NARROWER = 20
-_OTHER = re.compile("[毛净]利率$")  # what only ends like its kind
 # Each trade and firm has its own of these: what moves one of them and what another moves do not join.
 _GENERAL = re.compile(
     "(?:下游|上游|中游|终端|市场|行业|产业|企业|公司|产品|国内|海外|全球|国际|整体|总体|平均|宏观|主要|相关|核心|其他|传统|消费|总|新|归母)*(?:"
@@ -258,6 +256,9 @@ def _factor(session: QuerySession, named: Sequence[int], scope: str, move: int) 
                     each for each in session.view.named(entity.name[at:]) if each.kind in {Kind.EVENT, Kind.POLICY}
                 ]
                 found |= {each: Sense(move, entity.name[:at]) for each in wider if each not in found}
+    for wider, sense in list(found.items()):
+        if wider.kind in _JOINT and not sense.scope:
+            found |= {each: sense for each in narrower(session, wider) if each not in found}
     return found
 
 
@@ -327,7 +328,7 @@ def _start(session: QuerySession, found: Sequence[Entity], *, forward: bool) -> 
     碳酸锂价格). A measure without links of its own, unless it moves against the price, speaks through its product and
     that product's price; a trade or product speaks through its price, demand and other gains too.
     """
-    meant = (*found, *_narrower(session, found[0]))
+    meant = (*found, *narrower(session, found[0]))
     rows = session.topics.rows(index for entity in meant if (index := session.index(entity.id)) is not None)
     near = session.topics.rows(
         about
@@ -353,17 +354,6 @@ def _start(session: QuerySession, found: Sequence[Entity], *, forward: bool) -> 
         if moving:
             return rows, moving
     return rows, sorted(set(rows))
-
-
-def _narrower(session: QuerySession, entity: Entity) -> list[Entity]:
-    """Return the best connected entities of the same kind whose name ends in this one's; 毛利率 is no 利率."""
-    alike = session.view.names(entity.name)
-    longer = {other for name, other in alike if name.endswith(entity.name) and name != entity.name}
-    rows = {other: row for other in longer if (row := session.index(other)) is not None}
-    ranked = sorted(rows, key=lambda other: (-session.graph.degree(rows[other]), other))
-    known = (session.known(other) for other in ranked)
-    kinds = (each for each in known if each and each.kind == entity.kind and not _OTHER.search(each.name))
-    return list(islice(kinds, _NARROWER))
 
 
 def _walk(
