@@ -26,6 +26,7 @@ from extraction.certainty.effect_words import (
     VERDICTS,
 )
 from extraction.claims.effects.factors import MovingFactor, factors_in, is_measure, is_part
+from extraction.context.headings import only_topic
 from extraction.sentence import CONTEXT, Claim, EntityMention
 from kg.model import BlockKind, Kind, Polarity
 
@@ -64,7 +65,7 @@ class EffectReader:
     def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         """Yield `affects` claims of sentences and table rows, in the order of the text."""
         title = factors_in(document.title, document.title_names)
-        topic = above = _topic(document.title_names)
+        topic = above = only_topic(document.title_names)
         heading: list[MovingFactor] = []
         before: list[MovingFactor] = []
         label: list[MovingFactor] = []
@@ -74,7 +75,7 @@ class EffectReader:
             text, names = line.sentence.text, document.names[number]
             if line.block.kind == BlockKind.HEADING:
                 heading, before, label, gained = factors_in(text, names), [], [], []
-                topic = _topic(names) or above
+                topic = only_topic(names) or above
             elif line.block.kind == BlockKind.TABLE:
                 header = number if line.first else header
                 yield from _row(document, number, header, label or heading or title)
@@ -335,13 +336,6 @@ def _claim(factor: MovingFactor, party: EntityMention, sign: int, *, level: str,
         signed=True,
         reader=EFFECTS,
     )
-
-
-def _topic(names: Iterable[EntityMention]) -> EntityMention | None:
-    """Return the only trade or product that a title or heading names, as said elsewhere."""
-    things = {ref.entity: ref for ref in names if ref.kind in {Kind.INDUSTRY, Kind.PRODUCT}}
-    only = next(iter(things.values())) if len(things) == 1 else None
-    return only and structs.replace(only, start=CONTEXT, end=CONTEXT, owner_end=CONTEXT)
 
 
 def _elsewhere(factor: MovingFactor) -> MovingFactor:

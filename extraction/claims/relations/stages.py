@@ -1,0 +1,68 @@
+"""Read the stages that a line lists under its chain: 「上游：光芯片、结构件等」 below a heading or title on 光模块."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from extraction.claims.relations.listed import names_of_list
+from extraction.context.headings import only_topic
+from extraction.sentence import Claim, EntityMention
+from extraction.text.lexicon import phrases
+from kg.ids import entity_id
+from kg.model import BlockKind, Kind
+from kg.relations import vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from extraction.sentence import AnnotatedDocument, AnnotatedSentence, ClaimRow
+
+_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME})
+_PHRASES = phrases("relations/stages")
+_LINE, _NO_STAGE = _PHRASES["line"], _PHRASES["no_stage"]
+_RELATION = {"上游": "upstream_of", "中游": "belongs_to", "下游": "upstream_of"}
+_KNOWN, _NEW = 0.75, 0.6  # confidence of a name that is in a list of names, and of one that is not
+_FEWEST = 2
+
+
+class StageReader:
+    """Claim reader of listed stages; keeps no state between documents."""
+
+    def read(self, document: AnnotatedDocument) -> Iterator[ClaimRow]:
+        """Yield what goes into the topic of a heading, else of the title, what belongs to it, and what it goes into."""
+        topic = above = only_topic(document.title_names)
+        for number, line in enumerate(document.lines):
+            if line.block.kind == BlockKind.HEADING:
+                topic = only_topic(document.names[number]) or above
+            elif topic and (annotated := document.by_line.get(number)):
+                yield from ((claim, annotated) for claim in _claims(annotated, topic))
+
+
+def _claims(annotated: AnnotatedSentence, topic: EntityMention) -> list[Claim]:
+    line = _LINE.match(annotated.text)
+    if line is None:
+        return []
+    ends = [_end(annotated, span) for span in names_of_list(annotated.text, *line.span("list"))]
+    found = [end for end in ends if end and end.entity != topic.entity]
+    relation = _RELATION[line["side"]]
+    claims = []
+    for end in found:
+        subject, object_ = (topic, end) if line["side"] == "下游" else (end, topic)
+        if vocabulary()[relation].allows(subject.kind, object_.kind):
+            known = _KNOWN if end.score > _NEW else _NEW
+            claims.append(
+                Claim(relation, subject, object_, 0, end.end, f"stages.{line['side']}", confidence=known)
+            )
+    return claims if len(claims) >= _FEWEST else []
+
+
+def _end(annotated: AnnotatedSentence, span: tuple[int, int]) -> EntityMention | None:
+    """Return the thing of an item: a known name that fills it, else a new product; None of a firm or a clause."""
+    start, end = span
+    name = annotated.text[start:end]
+    known = next((ref for ref in annotated.refs if (ref.start, ref.end) == span), None)
+    if known:
+        return known if known.kind in _KINDS else None
+    if _NO_STAGE.search(name):
+        return None
+    return EntityMention(entity_id(Kind.PRODUCT, name), Kind.PRODUCT, name, start, end, score=_NEW)
