@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME})
 _PHRASES = phrases("relations/stages")
-_LINE, _NO_STAGE = _PHRASES["line"], _PHRASES["no_stage"]
+_LINE, _NO_STAGE, _OWN = _PHRASES["line"], _PHRASES["no_stage"], _PHRASES["own_chain"]
 _RELATION = {"上游": "upstream_of", "中游": "belongs_to", "下游": "upstream_of"}
 _KNOWN, _NEW = 0.75, 0.6  # confidence of a name that is in a list of names, and of one that is not
 _FEWEST = 2
@@ -38,22 +38,21 @@ class StageReader:
                 yield from ((claim, annotated) for claim in _claims(annotated, topic))
 
 
-def _claims(annotated: AnnotatedSentence, topic: EntityMention) -> list[Claim]:
-    line = _LINE.match(annotated.text)
-    if line is None:
-        return []
-    ends = [_end(annotated, span) for span in names_of_list(annotated.text, *line.span("list"))]
-    found = [end for end in ends if end and end.entity != topic.entity]
-    relation = _RELATION[line["side"]]
-    claims = []
-    for end in found:
-        subject, object_ = (topic, end) if line["side"] == "下游" else (end, topic)
-        if vocabulary()[relation].allows(subject.kind, object_.kind):
-            known = _KNOWN if end.score > _NEW else _NEW
-            claims.append(
-                Claim(relation, subject, object_, 0, end.end, f"stages.{line['side']}", confidence=known)
-            )
-    return claims if len(claims) >= _FEWEST else []
+def _claims(annotated: AnnotatedSentence, topic: EntityMention) -> Iterator[Claim]:
+    own = [ref for ref in annotated.refs if ref.start >= 0 and _OWN.match(annotated.text, ref.end)]
+    if any(ref.entity != topic.entity for ref in own):
+        return  # 「甲产业链方面，上游为…」 below a heading on another
+    for line in _LINE.finditer(annotated.text):
+        relation = _RELATION[line["side"]]
+        spans = names_of_list(annotated.text, *line.span("list"))
+        ends = [end for span in spans if (end := _end(annotated, span)) and end.entity != topic.entity]
+        pairs = [(topic, end) if line["side"] == "下游" else (end, topic) for end in ends]
+        for subject, object_ in pairs if len(ends) >= _FEWEST else ():
+            end = object_ if subject is topic else subject
+            if vocabulary()[relation].allows(subject.kind, object_.kind):
+                known = _KNOWN if end.score > _NEW else _NEW
+                pattern = f"stages.{line['side']}"
+                yield Claim(relation, subject, object_, line.start("side"), end.end, pattern, confidence=known)
 
 
 def _end(annotated: AnnotatedSentence, span: tuple[int, int]) -> EntityMention | None:
