@@ -64,9 +64,7 @@ def _checked(claim: Claim, text: str) -> Claim:
         return claim
     claim = claim if claim.signed else _signed(claim, text)
     start, last = sorted((claim.subject.start, claim.object.start))
-    if start >= 0 and (
-        PHRASES["no_effect"].search(text, start, clause_end(text, last)) or _turned_from(claim, text)
-    ):
+    if start >= 0 and (PHRASES["no_effect"].search(text, start, clause_end(text, last)) or _turned_from(claim, text)):
         return structs.replace(claim, confidence=min(claim.confidence, _DENIED))
     return claim
 

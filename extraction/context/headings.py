@@ -163,4 +163,9 @@ def only_topic(names: Iterable[EntityMention]) -> EntityMention | None:
     """Return the only trade or product that a title or heading names, as said elsewhere."""
     things = {ref.entity: ref for ref in names if ref.kind in {Kind.INDUSTRY, Kind.PRODUCT}}
     only = next(iter(things.values())) if len(things) == 1 else None
-    return only and structs.replace(only, start=CONTEXT, end=CONTEXT, owner_end=CONTEXT)
+    return only and elsewhere(only)
+
+
+def elsewhere(name: EntityMention) -> EntityMention:
+    """Return a name of another line: its offsets mean nothing in this one."""
+    return structs.replace(name, start=CONTEXT, end=CONTEXT, owner_end=CONTEXT)

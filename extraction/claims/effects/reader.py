@@ -26,8 +26,8 @@ from extraction.certainty.effect_words import (
     VERDICTS,
 )
 from extraction.claims.effects.factors import MovingFactor, factors_in, is_measure, is_part
-from extraction.context.headings import only_topic
-from extraction.sentence import CONTEXT, Claim, EntityMention
+from extraction.context.headings import elsewhere, only_topic
+from extraction.sentence import Claim, EntityMention
 from kg.model import BlockKind, Kind, Polarity
 
 if TYPE_CHECKING:
@@ -339,8 +339,8 @@ def _claim(factor: MovingFactor, party: EntityMention, sign: int, *, level: str,
 
 
 def _elsewhere(factor: MovingFactor) -> MovingFactor:
-    """Return a factor of another line: its offsets mean nothing in this one."""
-    return structs.replace(factor, ref=structs.replace(factor.ref, start=CONTEXT, end=CONTEXT, owner_end=CONTEXT))
+    """Return a factor of another line."""
+    return structs.replace(factor, ref=elsewhere(factor.ref))
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:
