@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kg.filing import ANNUAL
 from kg.messages.words import word
+from kg.query.filings.names import SURE
 from kg.query.filings.pages import filing_pages
 from kg.query.filings.task import read_task
 from kg.query.filings.values.breakdown import label_words
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from kg.query.session import QuerySession
 
 ANSWERED, REFUSED, NOT_FOUND = "answered", "refused", "not_found"
-_SURE = 0.8  # how surely the company must be named
 _MOST_PAGES = 5
 _CURRENCIES = frozenset({"USD", "CNY"})
 
@@ -120,7 +120,7 @@ def filing_value(session: QuerySession, question: str) -> FilingValueAnswer:
 def _answered(session: QuerySession, task: FilingTask, years: Sequence[int], trace: list[str]) -> FilingValueAnswer:
     index = session.filings
     named = index.companies(task.question)
-    sure = sorted(group for group, score in named.items() if score >= _SURE)
+    sure = sorted(group for group, score in named.items() if score >= SURE)
     if not sure or len(sure) != len(named):
         raise ValueRefusal("company")
     if not years:
