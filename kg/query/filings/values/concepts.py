@@ -19,6 +19,14 @@ _NUMBERED = re.compile(
 _PER_SHARE = re.compile(
     r"per (?:common |diluted |basic )?share|per diluted|shares outstanding|weighted.average", re.IGNORECASE
 )
+_SIGNED = re.compile(  # (used in) provided by, (loss)/income, income (loss)
+    r"\s*/?\((?:loss(?:es)?|income|earnings|used(?: in| for)?|provided(?: by)?|expense|benefit(?: from)?|provision(?: for)?"
+    r"|increase|decrease|deficit|gains?)\)\s*/?\s*",
+    re.IGNORECASE,
+)
+_UNPAID = re.compile(
+    r"accrued but|unpaid|not yet paid|in accounts payable|non.?cash|funded by|incurred but", re.IGNORECASE
+)
 _SHARES = re.compile(r"\bshares\b|weighted.average", re.IGNORECASE)
 _FULLWIDTH = str.maketrans("（）：，", "():,")
 
@@ -28,7 +36,7 @@ class Concept:
     """A line of a statement, or what is computed from lines.
 
     `rows` are patterns of its row, the surest first; each comes as a whole label and as a label's beginning.
-    One that is `single` has no value where several rows of one table fit it alike: costs of products and of services.
+    Where `several` rows of one table fit it alike, it has no value (none), or their sum (costs of products, of services).
     """
 
     name: str
@@ -39,7 +47,7 @@ class Concept:
     formula: str
     unit: str
     positive: bool
-    single: bool
+    several: str
     under: re.Pattern[str] | None = None
 
     def fits(self, label: str, head: str = "") -> int | None:
@@ -55,8 +63,11 @@ class Concept:
             return None
         if self.unit not in {"share", "count"} and _PER_SHARE.search(label):
             return None
+        if self.statement == "cash" and _UNPAID.search(label):
+            return None
         plain = plain_label(label)
-        return next((place for place, pattern in enumerate(self.rows) if pattern.match(plain)), None)
+        labels = dict.fromkeys((plain, _SIGNED.sub(" ", plain).strip()))
+        return next((n for n, pattern in enumerate(self.rows) if any(map(pattern.match, labels))), None)
 
 
 def plain_label(label: str) -> str:
@@ -93,7 +104,7 @@ def concepts() -> dict[str, Concept]:
             formula=row.get("formula", ""),
             unit=row.get("unit", "amount"),
             positive=row.get("positive", False),
-            single=row.get("single", False),
+            several=row.get("several", ""),
             under=re.compile(row["under"], re.IGNORECASE) if "under" in row else None,
         )
     return found
