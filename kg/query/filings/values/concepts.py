@@ -20,8 +20,8 @@ _PER_SHARE = re.compile(
     r"per (?:common |diluted |basic )?share|per diluted|shares outstanding|weighted.average", re.IGNORECASE
 )
 _SIGNED = re.compile(  # (used in) provided by, (loss)/income, income (loss)
-    r"\s*/?\((?:loss(?:es)?|income|earnings|used(?: in| for)?|provided(?: by)?|expense|benefit(?: from)?|provision(?: for)?"
-    r"|increase|decrease|deficit|gains?)\)\s*/?\s*",
+    r"\s*/?\((?:loss(?:es)?|income|earnings|used(?: in| for)?|provided(?: by)?|expense|benefit(?: from)?"
+    r"|provision(?: for)?|increase|decrease|deficit|gains?)\)\s*/?\s*",
     re.IGNORECASE,
 )
 _UNPAID = re.compile(
@@ -36,7 +36,7 @@ class Concept:
     """A line of a statement, or what is computed from lines.
 
     `rows` are patterns of its row, the surest first; each comes as a whole label and as a label's beginning.
-    Where `several` rows of one table fit it alike, it has no value (none), or their sum (costs of products, of services).
+    Where `several` rows of one table fit it alike it has no value (none) or their sum: costs of products, of services.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Concept:
     positive: bool
     several: str
     under: re.Pattern[str] | None = None
+    parts: re.Pattern[str] | None = None
 
     def fits(self, label: str, head: str = "") -> int | None:
         """Return how surely a row's label, below a heading, names this concept, 0 the surest; None if it does not.
@@ -105,7 +106,7 @@ def concepts() -> dict[str, Concept]:
             unit=row.get("unit", "amount"),
             positive=row.get("positive", False),
             several=row.get("several", ""),
-            under=re.compile(row["under"], re.IGNORECASE) if "under" in row else None,
+            **{key: re.compile(row[key], re.IGNORECASE) for key in ("under", "parts") if key in row},
         )
     return found
 

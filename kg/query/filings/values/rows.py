@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_NUMBER = re.compile(r"[(\-–—$€£¥]*\d[\d,]*(?:\.\d+)?\)?%?\)?$|[—–-]+$|不适用$")
+_NUMBER = re.compile(r"[(\-–—$€£¥]*\d[\d,]*(?<!,)(?:\.\d+)?\)?%?\)?$|[—–-]+$|不适用$")
 _DASH = re.compile(r"[—–-]+$")
 _REFERENCE = re.compile(r"[一二三四五六七八九十]+[、.]\s*[(（]?[一二三四五六七八九十\d]+[)）]?$|附注\S*$|注\d+$")
 _NOTE = re.compile(r"\((?:Notes? \d[^()]{0,12}|(?:19|20)\d\d[,:] [^()]{1,20})\)", re.IGNORECASE)  # no figure of the row

@@ -22,6 +22,7 @@ from kg.query.filings.values.breakdown import FilingBreakdowns
 from kg.query.filings.values.concepts import concepts
 from kg.query.filings.values.interim import interim_columns
 from kg.query.filings.values.rows import Row, lines_of, split_row
+from kg.query.filings.values.totals import parts_below, with_totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -236,7 +237,24 @@ class FilingStatements:
                 if found := list(self._readings(concept, year, table)):
                     surest = min(rank for rank, _ in found)
                     return _one_of(concept, [figure for rank, figure in found if rank == surest])
-        return None
+        return next(
+            (figure for each in tables if concept.parts and (figure := self._summed(concept, year, each))), None
+        )
+
+    def _summed(self, concept: Concept, year: int, table: StatementTable) -> StatementFigure | None:
+        """Return the sum of the parts below the heading that a line is: raw materials, finished goods."""
+        assert concept.parts
+        parts = parts_below(
+            table.rows,
+            lambda head: concept.fits(head) is not None,
+            lambda each: bool(concept.parts and concept.parts.match(each)),
+        )
+        figures = [_cell(row, table.years, year, whole=self._interim) for row in parts]
+        if not parts or None in figures:
+            return None
+        value = sum(each or 0.0 for each in figures) * table.scale
+        start, end, label = parts[0].start, parts[-1].end, " + ".join(row.label for row in parts)
+        return StatementFigure(concept.name, year, value, label, table.basis, self.document, table.page, start, end)
 
     def _belongs(self, table: StatementTable, best: StatementTable, year: int) -> bool:
         """Return whether a further table is of the same accounts: it shares a page or total with the best one."""
@@ -295,11 +313,11 @@ class FilingStatements:
         for statement, basis, held in parts:
             scale = _scale_of(line for line, _ in held[:_HEAD_LINES]) or scale or float(self._filing.scale or 0)
             read = _Reader(self._filing).read(held)
-            if read.rows and scale:
-                likeness = round(page.likeness + _KNOWN_ROW * _known_rows(statement, read.rows), 4)
+            rows = tuple(with_totals(read.rows, statement))
+            if rows and scale:
+                likeness = round(page.likeness + _KNOWN_ROW * _known_rows(statement, rows), 4)
                 whole = [(0, read.columns())] if not self._interim else []
                 for months, years in whole or interim_columns(statement, held, read.rows, filing=self._filing):
-                    rows = tuple(read.rows)
                     yield StatementTable(statement, basis, page.index, scale, years, rows, likeness, months)
 
 
