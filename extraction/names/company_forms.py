@@ -206,8 +206,13 @@ def is_proper(name: str) -> bool:
     words, name = _words(), _INDEX.sub("", name)
     if name.endswith(words.never_ends) or name in words.generic:
         return False
-    rest = [word for word in rjieba.cut(name, hmm=False) if word not in words.generic]
+    rest = [word for word in rjieba.cut(name, hmm=False) if word not in words.generic and word[0].isalnum()]
     return sum(len(word) for word in rest) > 1
+
+
+def is_one_word(name: str) -> bool:
+    """Whether a name is one ordinary word of the dictionary: 核心技术."""
+    return len(rjieba.cut(name, hmm=False)) == 1
 
 
 def _is_unknown_word(word: str) -> bool:
