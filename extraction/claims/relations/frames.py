@@ -181,7 +181,7 @@ class FrameReader:
 def _advance(scope: _Scope, annotated: AnnotatedSentence, *, heading: bool) -> None:
     """Remember the subject that a sentence opens with and the buyer of a tender."""
     masked = mask(annotated, kinds=_MASKED)
-    opener = _OPENER.search(masked.text)
+    opener = next(iter(_openers(masked.text, 0, len(masked.text))), None)
     members = masked.groups[opener.start(1)] if opener else ()
     if len(members) == 1 and members[0].kind is Kind.COMPANY and not heading:
         scope.subject, scope.age = _as_context(members[0]), 0
@@ -286,7 +286,7 @@ def _absent(
     if _has_own_subject(masked, start, around.annotated):
         return None
     statement = max(text.rfind(mark, 0, start) for mark in "。；") + 1
-    openers = list(_OPENER.finditer(text, statement, start))
+    openers = _openers(text, statement, start)
     coded = _introduced(masked, statement, start, around.annotated.text)
     if coded is not None and (not openers or coded.start > masked.origin(openers[-1].start(1))):
         found: tuple[tuple[EntityMention, ...], float] = ((coded,), 0.95)
@@ -301,6 +301,12 @@ def _absent(
     else:
         return None
     return None if any(_NO_SUBJECT.search(ref.name) for ref in found[0]) else found
+
+
+def _openers(text: str, low: int, high: int) -> list[re.Match[str]]:
+    """Return the companies that open clauses, without the objects of verbs: 「•收购乙」."""
+    found = _OPENER.finditer(text, low, high)
+    return [each for each in found if not _OBJECT_BEFORE.search(text, low, each.start(1))]
 
 
 def _introduced(masked: Masked, low: int, high: int, text: str) -> EntityMention | None:

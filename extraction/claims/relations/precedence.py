@@ -50,7 +50,10 @@ _SHARES = re.compile("[持控]|股[权份东]")
 _TRADES = frozenset({"supplies", "competes_with"})
 # words of which one has to be in the sentence, so that a guess counts
 _WORDS = {name: _PHRASES[name] for name in ("acquires", "holds_stake_in", "subsidiary_of")}
-_INTENT, _HELD, _BOUGHT = (_PHRASES[name] for name in ("intent", "held", "bought"))
+_INTENT, _HELD, _BOUGHT, _BRANCH = (_PHRASES[name] for name in ("intent", "held", "bought", "branch"))
+_FLAT = re.compile(r"https?://|链接[：:]")
+_YEAR = re.compile(r"(?:19|20)\d\d")  # a row of a flattened table: 「甲公司2007收购乙公司」
+_FAR_APART = 40
 _BETWEEN_FIRMS = _TRADES | {"acquires", "holds_stake_in", "subsidiary_of", "partners_with"}
 
 
@@ -161,6 +164,9 @@ def _is_unfounded(claim: Claim, sentence: AnnotatedSentence) -> bool:
     stop = clause_end(text, max(end.end for end in ends))
     if claim.relation != "supplies" and _INTENT.search(text, begin, stop):
         return True
+    branch = any(end.start >= 0 and _BRANCH.search(text[end.start : end.end + _NEAR * 3]) for end in ends)
+    if branch or _is_flattened(claim, text):
+        return True
     if claim.reader == PATTERNS:
         return False
     words = _WORDS.get(claim.relation)
@@ -171,6 +177,17 @@ def _is_unfounded(claim: Claim, sentence: AnnotatedSentence) -> bool:
     opener = next((ref for ref in sentence.refs if ref.start == 0 and ref.kind is Kind.COMPANY), None)
     absent = min(end.start for end in ends) < 0
     return absent and opener is not None and opener.entity not in {end.entity for end in ends}
+
+
+def _is_flattened(claim: Claim, text: str) -> bool:
+    """Whether a claim joins cells of a flattened table: beside links, far apart, or over a bare year."""
+    low, high = sorted((claim.subject, claim.object), key=lambda end: end.start)
+    if low.start < 0:
+        return False
+    event = claim.pattern.startswith("event.")
+    if event and (high.start - low.end > _FAR_APART or _FLAT.search(text)):
+        return True
+    return _YEAR.match(text, low.end) is not None and text[low.end + 4 : low.end + 5] not in tuple("年-/.QH")
 
 
 def _is_bought(text: str, end: EntityMention) -> bool:
