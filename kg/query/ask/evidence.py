@@ -264,12 +264,13 @@ class Retriever:
         folded = [_folded(text) for _, _, text in pieces]
         weights = self.weights
         total = sum(weights) or 1.0
-        label = ""
+        label, under = "", 0  # what stands before a label is not said of what stands under it
         for number, (start, end, text) in enumerate(pieces):
             own = folded[number]
             reach = 0 if chunk.kind == ChunkKind.TABLE else 2  # the rows around a row are about something else
-            near = "".join(folded[max(0, number - reach) : number + max(reach, 1)])
-            before = "".join(folded[max(0, number - reach) : number])
+            first = max(under, number - reach)
+            near = "".join(folded[first : number + max(reach, 1)])
+            before = "".join(folded[first:number])
             met = [self._met(place, own, (before, near), above + label) for place in range(len(weights))]
             coverage = sum(weight * part for weight, part in zip(weights, met, strict=True)) / total
             stated = min(2, sum(word in own for word in self._states)) / 2 if self._states else 0.0
@@ -286,7 +287,7 @@ class Retriever:
             fits = self._fits(met, own)
             yield ScoredSentence(chunk, head, start, end, text, score, whole, valued=self._shows_value(own), fits=fits)
             if len(text) <= _LABEL and text.endswith(("：", ":")):
-                label = own
+                label, under = own, number
 
     def _fits(self, met: Sequence[float], own: str) -> bool:
         """Whether a sentence has the names of the question near, and for a value one of its measures, in part."""

@@ -137,3 +137,13 @@ def test_customers_are_not_answered_by_suppliers():
     )
     quoted = [line.text for line in ask(view, "隆基绿能给谁供货").lines]
     assert not any("供应商" in text for text in quoted)
+
+
+def test_what_a_move_causes_is_no_cause_of_it():
+    known = ("硅料价格上涨带动隆基绿能盈利改善。", moves(PRICE, LONGI, 1, 1))
+    view = seen(
+        paper(1, "2024-01-01", known, ("硅料价格下跌导致企业收入下滑。", moves(PRICE, MARGIN, -1, -1))),
+        paper(2, "2024-01-02", ("供给过剩导致硅料价格下跌。", moves(MARGIN, PRICE, 1, -1))),
+    )
+    texts = [line.text for line in ask(view, "硅料价格为什么下跌").lines if line.source == "text"]
+    assert not any("收入下滑" in text for text in texts)
