@@ -265,7 +265,7 @@ def _value_of(
     if start < 0 or "分别" in text:
         return None
     others = [text.find(each, start) for other in names if other != name for each in other.spellings]
-    said = text[start : min((place for place in others if place >= 0), default=None)]
+    said = _up_to_the_bracket(text[start : min((place for place in others if place >= 0), default=None)])
     measure = "|".join(re.escape(each) for term in asked.terms if term.measure for each in term.spellings)
     if not measure:
         return None
@@ -279,6 +279,16 @@ def _value_of(
     if found is None or found["to"]:
         return None
     return float(found["number"].replace(",", "")), "".join(found["unit"].split())
+
+
+def _up_to_the_bracket(said: str) -> str:
+    """Return what is said up to the end of the bracket that a name stands in."""
+    depth = 0
+    for place, letter in enumerate(said):
+        depth += (letter in "（(") - (letter in "）)")
+        if depth < 0:
+            return said[:place]
+    return said
 
 
 def _about(

@@ -53,6 +53,7 @@ def test_sentences_are_compared_only_where_both_state_the_measure():
     assert told("2023年隆基绿能毛利率为18.3%。", "2023年通威股份毛利率为26.4%。") == verdict
     assert "更高" not in told("2023年隆基绿能毛利率为18.3%。", "2023年通威股份毛利率下降2.1%。")
     assert "更高" not in told("2023年隆基绿能毛利率为18.3%。", "2023年通威股份毛利率为20-25%。")
+    assert "更高" not in told("2023年硅片（隆基绿能）、福斯特毛利率为15.0%。", "2023年通威股份毛利率为26.4%。")
 
 
 @pytest.mark.parametrize(
