@@ -37,7 +37,6 @@ _ABOUT = 0.25  # share of a note from which its events and companies' figures ar
 _STATED, _SHARE_STATED, _SHARE, _NOTES = 0.8, 0.2, 0.25, 2  # when a company belongs, see `_companies`
 _MAIN = 3  # notes under whose headings a firm stands with a topic from which it belongs, however many businesses it has
 _AT_LENGTH = 3  # notes from which a listed company is in a theme in any case
-_LATEST = 28  # days that count as the last weeks
 _FREE = ("event:", "indicator:", "policy:")
 _SKIPPED = frozenset(vocabulary().of_role("place", "rating", "opinion", "event"))
 _FIGURE, _EFFECT = vocabulary().of_role("figure"), vocabulary().of_role("effect")
