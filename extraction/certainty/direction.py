@@ -28,7 +28,7 @@ from extraction.certainty.effect_words import (
 
 _REACH = 12  # characters between a name and the word that moves it
 _BEFORE = 8
-_END = re.compile(r"[，。；、：|！？（）]")
+_END = re.compile(r"[，。；、：|！？（）]|且|并(?=[降提增减推拉压扩])")
 _BETTER = re.compile(r"改善|修复|好转|向好")
 _LEVEL = re.compile(r"高位|低位|高企|低迷|低谷")
 _SUPPLY = re.compile(r"(?:供给|供应|产能|产量|库存|存栏量?|货源|开工率|产出|运力)$")

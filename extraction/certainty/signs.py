@@ -13,7 +13,7 @@ from msgspec import structs
 
 from extraction.certainty.direction import denied_after, effect_sign, move_of
 from extraction.certainty.effect_words import PHRASES, SWAYED_BEFORE
-from extraction.text.clauses import clause_end
+from extraction.text.clauses import clause_end, clause_start
 from kg.model import Kind
 
 if TYPE_CHECKING:
@@ -70,9 +70,11 @@ def _checked(claim: Claim, text: str) -> Claim:
 
 
 def _turned_from(claim: Claim, text: str) -> bool:
-    """Whether a clause between a cause and its effect turns to something else: 「…，但新工艺推动增长」."""
+    """Whether a clause between a cause and its effect turns away: 「…，但新工艺推动增长」, 「尽管受影响，仍增长」."""
     between = text[claim.subject.end : claim.object.start]
-    return any(PHRASES["but"].match(between, mark.end()) for mark in _COMMA.finditer(between))
+    conceded = "，" in between and PHRASES["concession"].search(text, clause_start(text, claim.subject.start))
+    granted = conceded and conceded.start() <= claim.subject.start
+    return bool(granted) or any(PHRASES["but"].match(between, mark.end()) for mark in _COMMA.finditer(between))
 
 
 def _signed(claim: Claim, text: str) -> Claim:

@@ -45,6 +45,11 @@ def test_a_clause_that_turns_to_another_cause_ends_an_effect():
     assert read(text, mention(text, "铜价"), mention(text, "空调销量"), ("up", "up")).confidence < 0.4
 
 
+def test_what_happens_in_spite_of_something_is_no_effect_of_it():
+    text = "尽管受贸易摩擦影响，出口额仍维持增长。"
+    assert read(text, mention(text, "贸易摩擦", Kind.EVENT), mention(text, "出口额"), ("none", "up")).confidence < 0.4
+
+
 def test_a_thing_that_falls_takes_its_price_along():
     text = "铁锂价格随碳酸锂下跌。"
     claim = read(text, mention(text, "碳酸锂", Kind.PRODUCT), mention(text, "铁锂价格"), ("none", "down"))
