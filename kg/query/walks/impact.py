@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from kg.errors import UnknownName
 from kg.ids import normal_name
-from kg.model import Kind, Modality
+from kg.model import Kind
 from kg.query.answers import Exposure, ImpactAnswer, Node, Path
 from kg.query.resolve import factor, moved_alike, narrower, near_names, same_factor, spoken_names
 from kg.query.session import QuerySession, Step, spoken, subgraph
-from kg.query.walks.exposure import Sense, indicator_polarity, parties_of
+from kg.query.walks.exposure import Sense, indicator_polarity, parties_of, turns
 from kg.query.wording import said_of
 from kg.relations import vocabulary
 
@@ -234,7 +234,7 @@ def _measured(entity_id: str) -> tuple[bool, bool]:
 
 def _turns(fact: Fact) -> bool:
     moves = {fact.qualifier("cause_direction"), fact.qualifier("effect_direction")}
-    return fact.modality is Modality.ASSERTED and moves <= {"up", "down"}
+    return turns(fact) and moves <= {"up", "down"}
 
 
 def _factor(session: QuerySession, named: Sequence[int], scope: str, move: int) -> dict[Entity, Sense]:
