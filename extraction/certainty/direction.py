@@ -30,6 +30,7 @@ _REACH = 12  # characters between a name and the word that moves it
 _BEFORE = 8
 _END = re.compile(r"[，。；、：|！？（）]|且|并(?=[降提增减推拉压扩])")
 _BETTER = re.compile(r"改善|修复|好转|向好")
+_BURDEN = re.compile(r"(?:风险|压力|成本|费用|亏损|损失|不良率|负债率|赤字)(?:水平)?$")
 _LEVEL = re.compile(r"高位|低位|高企|低迷|低谷")
 _SUPPLY = re.compile(r"(?:供给|供应|产能|产量|库存|存栏量?|货源|开工率|产出|运力)$")
 
@@ -134,6 +135,8 @@ def _after(text: str, end: int, name: str) -> Move | None:
         return None
     if move and _BETTER.fullmatch(move[0]) and _SUPPLY.search(name):
         return Move(0, move.end())  # whether an improved supply is more or less
+    if move and _BETTER.fullmatch(move[0]) and _BURDEN.search(name):
+        return Move(-1, move.end())
     sign = -1 if move and move["fall"] else 1
     last = max(found.end() for found in (move, turned) if found)
     return Move(-sign if turned else sign, last, level=bool(move and _LEVEL.fullmatch(move[0])))

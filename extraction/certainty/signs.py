@@ -70,11 +70,16 @@ def _checked(claim: Claim, text: str) -> Claim:
 
 
 def _turned_from(claim: Claim, text: str) -> bool:
-    """Whether a clause between a cause and its effect turns away: 「…，但新工艺推动增长」, 「尽管受影响，仍增长」."""
+    """Whether a clause between a cause and its effect turns away: 「…，但新工艺推动增长」, 「尽管受影响，仍增长」.
+
+    So does an effect that opens its clause and has a cause of its own there: 「…，光伏反内卷后产能出清」.
+    """
     between = text[claim.subject.end : claim.object.start]
     conceded = "，" in between and PHRASES["concession"].search(text, clause_start(text, claim.subject.start))
     granted = conceded and conceded.start() <= claim.subject.start
-    return bool(granted) or any(PHRASES["but"].match(between, mark.end()) for mark in _COMMA.finditer(between))
+    caused = between.endswith("，") and PHRASES["own_cause"].match(text, claim.object.end)
+    turned = any(PHRASES["but"].match(between, mark.end()) for mark in _COMMA.finditer(between))
+    return bool(granted or caused or turned)
 
 
 def _signed(claim: Claim, text: str) -> Claim:

@@ -50,6 +50,12 @@ def test_what_happens_in_spite_of_something_is_no_effect_of_it():
     assert read(text, mention(text, "贸易摩擦", Kind.EVENT), mention(text, "出口额"), ("none", "up")).confidence < 0.4
 
 
+def test_an_effect_with_a_cause_of_its_own_clause_is_not_that_of_the_clause_before():
+    text = "政策宽松带动玻璃需求回暖，光伏反内卷后产能出清。"
+    ends = mention(text, "玻璃需求"), mention(text, "光伏", Kind.INDUSTRY)
+    assert read(text, *ends, ("up", "up")).confidence < 0.4
+
+
 def test_a_thing_that_falls_takes_its_price_along():
     text = "铁锂价格随碳酸锂下跌。"
     claim = read(text, mention(text, "碳酸锂", Kind.PRODUCT), mention(text, "铁锂价格"), ("none", "down"))
