@@ -85,7 +85,7 @@ def _turned_from(claim: Claim, text: str) -> bool:
 def _signed(claim: Claim, text: str) -> Claim:
     stated = dict(claim.qualifiers)
     cause = _direction(claim.subject, stated.get("cause_direction", "none"), text)
-    effect = _direction(claim.object, stated.get("effect_direction", "none"), text)
+    effect = _direction(_behind(claim.object, claim.subject, text), stated.get("effect_direction", "none"), text)
     said = _said_of_party(claim, text) if claim.object.kind in _PARTIES else None
     effect = _DIRECTION[said] if said else effect
     there = 0 if claim.subject.kind is Kind.INDICATOR else 1
@@ -93,6 +93,12 @@ def _signed(claim: Claim, text: str) -> Claim:
     moves = {**stated, "cause_direction": cause, "effect_direction": effect}
     confidence = claim.confidence * (_UNCONFIRMED if said == 0 else 1.0)
     return structs.replace(claim, sign=sign, qualifiers=tuple(sorted(moves.items())), confidence=round(confidence, 3))
+
+
+def _behind(effect: EntityMention, cause: EntityMention, text: str) -> EntityMention:
+    """Return an effect named before its cause where it is named again: 「煤价下行，但若供给收缩，煤价可能反弹」."""
+    again = text.find(text[effect.start : effect.end], cause.end) if 0 <= effect.start < cause.start else -1
+    return structs.replace(effect, start=again, end=again + effect.end - effect.start) if again > 0 else effect
 
 
 def _said_of_party(claim: Claim, text: str) -> int | None:

@@ -50,6 +50,7 @@ def test_every_entry_matches_its_example(section: str, name: str, pattern: str, 
         ("行业供给自律改善", "供给", 0),  # more or less of it is not said
         ("库存去化", "库存", -1),
         ("金价高位回调", "金价", -1),
+        ("钴价因供给放量而大幅下跌", "钴价", -1),
         ("美元信用风险水平有望改善", "美元信用风险水平", -1),
         ("将增加营销成本且降低效果", "营销成本", 1),
         ("央行避免长端利率上行", "长端利率", 0),

@@ -56,6 +56,11 @@ def test_an_effect_with_a_cause_of_its_own_clause_is_not_that_of_the_clause_befo
     assert read(text, *ends, ("up", "up")).confidence < 0.4
 
 
+def test_an_effect_that_is_named_again_behind_its_cause_moves_as_there():
+    text = "虽然煤价下行，如遇供给收缩，煤价仍可能反弹。"
+    assert read(text, mention(text, "供给"), mention(text, "煤价"), ("down", "down")).sign == -1
+
+
 def test_a_thing_that_falls_takes_its_price_along():
     text = "铁锂价格随碳酸锂下跌。"
     claim = read(text, mention(text, "碳酸锂", Kind.PRODUCT), mention(text, "铁锂价格"), ("none", "down"))
