@@ -256,9 +256,9 @@ def _factor(session: QuerySession, named: Sequence[int], scope: str, move: int) 
                     each for each in session.view.named(entity.name[at:]) if each.kind in {Kind.EVENT, Kind.POLICY}
                 ]
                 found |= {each: Sense(move, entity.name[:at]) for each in wider if each not in found}
-    for wider, sense in list(found.items()):
-        if wider.kind in _JOINT and not sense.scope:
-            found |= {each: sense for each in narrower(session, wider) if each not in found}
+    for meant, sense in list(found.items()):
+        if meant.kind in _JOINT and not sense.scope:
+            found |= {each: sense for each in narrower(session, meant) if each not in found}
     return found
 
 
