@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME})
 _PHRASES = phrases("relations/stages")
 _LINE, _NO_STAGE, _OWN = _PHRASES["line"], _PHRASES["no_stage"], _PHRASES["own_chain"]
+_CLAUSE = _PHRASES["clause"]
 _RELATION = {"上游": "upstream_of", "中游": "belongs_to", "下游": "upstream_of"}
 _KNOWN, _NEW = 0.75, 0.6  # confidence of a name that is in a list of names, and of one that is not
 _FEWEST = 2
@@ -44,6 +45,10 @@ def _claims(annotated: AnnotatedSentence, topic: EntityMention) -> Iterator[Clai
     if any(ref.entity != topic.entity for ref in own):
         return  # 「甲产业链方面，上游为…」 below a heading on another
     for line in _LINE.finditer(text):
+        if _CLAUSE.search(line["list"]) or any(
+            ref.kind == Kind.COMPANY and 0 <= ref.start < line.end() for ref in annotated.refs
+        ):
+            continue  # what a firm's goods go into, or what a firm does
         found = [end for each in names_of_list(text, *line.span("list")) if (end := _end(annotated, each))]
         ends = [end for end in found if end.entity != topic.entity]
         for end in ends if len(ends) >= _FEWEST else ():
