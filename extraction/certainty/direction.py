@@ -25,11 +25,14 @@ from extraction.certainty.effect_words import (
     UNCLEAR,
     VERDICTS,
 )
+from extraction.text.clauses import clause_end
 
 _REACH = 12  # characters between a name and the word that moves it
 _BEFORE = 8
-_END = re.compile(r"[，。；、：|！？（）]")
+_END = re.compile(r"[，。；、：|！？（）]|且|并(?=[降提增减推拉压扩])")
 _BETTER = re.compile(r"改善|修复|好转|向好")
+_BURDEN = re.compile(r"(?:风险|压力|成本|费用|亏损|损失|不良率|负债率|赤字)(?:水平)?$")
+_REASON = re.compile(r"(?:则|也|将|或|仍)?(?:因|由于|受(?!限))")
 _LEVEL = re.compile(r"高位|低位|高企|低迷|低谷")
 _SUPPLY = re.compile(r"(?:供给|供应|产能|产量|库存|存栏量?|货源|开工率|产出|运力)$")
 
@@ -61,7 +64,7 @@ def move_of(text: str, start: int, end: int, *, name: str = "") -> Move | None:
     """
     if AVERTED_BEFORE.search(text, max(0, start - _BEFORE), start):
         return Move(0, end)
-    after = _after(text, end, name or text[start:end])
+    after = _behind_reason(text, end) or _after(text, end, name or text[start:end])
     before = MOVES_BEFORE.search(text, max(0, start - _BEFORE), start)
     if after is not None:
         held_back = before and before["lowered"] and after.sign > 0  # 「抑制锡价上行」
@@ -109,6 +112,12 @@ def last_step(text: str, start: int, end: int) -> re.Match[str] | None:
     return max(STEPS.finditer(text, start, end), key=lambda found: found.start(), default=None)
 
 
+def _behind_reason(text: str, end: int) -> Move | None:
+    """Return the move behind the move that is its reason: 「钴价因供给放量而大幅下跌」."""
+    moves = list(MOVES.finditer(text, end, clause_end(text, end))) if _REASON.match(text, end) else []
+    return Move(-1 if moves[-1]["fall"] else 1, moves[-1].end()) if len(moves) > 1 else None
+
+
 def _after(text: str, end: int, name: str) -> Move | None:
     """Return the move that the words after a name state, up to the next mark or verb of effect."""
     mark = _END.search(text, end, end + 2 * _REACH)
@@ -134,6 +143,8 @@ def _after(text: str, end: int, name: str) -> Move | None:
         return None
     if move and _BETTER.fullmatch(move[0]) and _SUPPLY.search(name):
         return Move(0, move.end())  # whether an improved supply is more or less
+    if move and _BETTER.fullmatch(move[0]) and _BURDEN.search(name):
+        return Move(-1, move.end())
     sign = -1 if move and move["fall"] else 1
     last = max(found.end() for found in (move, turned) if found)
     return Move(-sign if turned else sign, last, level=bool(move and _LEVEL.fullmatch(move[0])))

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from extraction.certainty.direction import denied_after, effect_sign, move_of
 from extraction.certainty.effect_words import PHRASES, SWAYED_BEFORE
-from extraction.text.clauses import clause_end
+from extraction.text.clauses import clause_end, clause_start
 from kg.model import Kind
 
 if TYPE_CHECKING:
@@ -70,15 +70,22 @@ def _checked(claim: Claim, text: str) -> Claim:
 
 
 def _turned_from(claim: Claim, text: str) -> bool:
-    """Whether a clause between a cause and its effect turns to something else: 「…，但新工艺推动增长」."""
+    """Whether a clause between a cause and its effect turns away: 「…，但新工艺推动增长」, 「尽管受影响，仍增长」.
+
+    So does an effect that opens its clause and has a cause of its own there: 「…，光伏反内卷后产能出清」.
+    """
     between = text[claim.subject.end : claim.object.start]
-    return any(PHRASES["but"].match(between, mark.end()) for mark in _COMMA.finditer(between))
+    conceded = "，" in between and PHRASES["concession"].search(text, clause_start(text, claim.subject.start))
+    granted = conceded and conceded.start() <= claim.subject.start
+    caused = between.endswith("，") and PHRASES["own_cause"].match(text, claim.object.end)
+    turned = any(PHRASES["but"].match(between, mark.end()) for mark in _COMMA.finditer(between))
+    return bool(granted or caused or turned)
 
 
 def _signed(claim: Claim, text: str) -> Claim:
     stated = dict(claim.qualifiers)
     cause = _direction(claim.subject, stated.get("cause_direction", "none"), text)
-    effect = _direction(claim.object, stated.get("effect_direction", "none"), text)
+    effect = _direction(_behind(claim.object, claim.subject, text), stated.get("effect_direction", "none"), text)
     said = _said_of_party(claim, text) if claim.object.kind in _PARTIES else None
     effect = _DIRECTION[said] if said else effect
     there = 0 if claim.subject.kind is Kind.INDICATOR else 1
@@ -86,6 +93,12 @@ def _signed(claim: Claim, text: str) -> Claim:
     moves = {**stated, "cause_direction": cause, "effect_direction": effect}
     confidence = claim.confidence * (_UNCONFIRMED if said == 0 else 1.0)
     return structs.replace(claim, sign=sign, qualifiers=tuple(sorted(moves.items())), confidence=round(confidence, 3))
+
+
+def _behind(effect: EntityMention, cause: EntityMention, text: str) -> EntityMention:
+    """Return an effect named before its cause where it is named again: 「煤价下行，但若供给收缩，煤价可能反弹」."""
+    again = text.find(text[effect.start : effect.end], cause.end) if 0 <= effect.start < cause.start else -1
+    return structs.replace(effect, start=again, end=again + effect.end - effect.start) if again > 0 else effect
 
 
 def _said_of_party(claim: Claim, text: str) -> int | None:

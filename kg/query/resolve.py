@@ -205,9 +205,9 @@ def factor(session: QuerySession, text: str) -> FactorName:
 
 
 def _scoped(session: QuerySession, name: str) -> FactorName:
-    wider = Entity(name, Kind.EVENT, name)
-    if found := narrower(session, wider) or [each for tail in _AMOUNTS for each in session.view.named(name + tail)]:
-        return FactorName(tuple(found))
+    kinds = narrower(session, Entity(name, Kind.EVENT, name))
+    if kinds := kinds or [each for tail in _AMOUNTS for each in session.view.named(name + tail)]:
+        return FactorName(tuple(kinds))
     for at in range(_SHORTEST_NAME, len(name) - _SHORTEST_NAME + 1):
         found = tuple(each for each in session.view.named(name[at:]) if each.kind in _HAPPENS)
         if found:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from extraction.claims.relations.listed import names_of_list
-from extraction.context.headings import elsewhere, only_topic
+from extraction.context.headings import only_topic
 from extraction.sentence import Claim, EntityMention
 from extraction.text.lexicon import phrases
 from kg.ids import entity_id
@@ -14,15 +13,14 @@ from kg.model import BlockKind, Kind
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from extraction.sentence import AnnotatedDocument, AnnotatedSentence, ClaimRow
 
 _KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME})
 _PHRASES = phrases("relations/stages")
 _LINE, _NO_STAGE, _OWN = _PHRASES["line"], _PHRASES["no_stage"], _PHRASES["own_chain"]
-_LABEL, _ITEM, _NO_SIDE = _PHRASES["label"], _PHRASES["item"], _PHRASES["no_side"]
-_SIDE = re.compile("上游|中游|下游")
+_CLAUSE = _PHRASES["clause"]
 _RELATION = {"上游": "upstream_of", "中游": "belongs_to", "下游": "upstream_of"}
 _KNOWN, _NEW = 0.75, 0.6  # confidence of a name that is in a list of names, and of one that is not
 _FEWEST = 2
@@ -33,46 +31,28 @@ class StageReader:
 
     def read(self, document: AnnotatedDocument) -> Iterator[ClaimRow]:
         """Yield what goes into the topic of a heading, else of the title, what belongs to it, and what it goes into."""
-        title = only_topic(document.title_names)
-        topic, side = title, ""
+        topic = title = only_topic(document.title_names)
         for number, line in enumerate(document.lines):
-            names, text = document.names[number], line.sentence.text
             if line.block.kind == BlockKind.HEADING:
-                side = _side_of(text)
-                topic = _owner(text, names) or only_topic(names) or title
+                topic = only_topic(document.names[number]) or title
             elif topic and (annotated := document.by_line.get(number)):
-                side = (_side_of(text) or side) if _LABEL.fullmatch(text) else side
-                yield from ((claim, annotated) for claim in _claims(annotated, topic, side))
+                yield from ((claim, annotated) for claim in _claims(annotated, topic))
 
 
-def _side_of(text: str) -> str:
-    """Return the one side that a heading or label names, "" for none or several, and for a risk."""
-    sides = set(_SIDE.findall(text))
-    return sides.pop() if len(sides) == 1 and not _NO_SIDE.search(text) else ""
-
-
-def _owner(text: str, names: Sequence[EntityMention]) -> EntityMention | None:
-    """Return whose side a heading names: 锂电 of 「锂电上游材料」."""
-    found = next((ref for ref in names if ref.kind in _KINDS and _SIDE.match(text, ref.end)), None)
-    return found and elsewhere(found)
-
-
-def _claims(annotated: AnnotatedSentence, topic: EntityMention, side: str) -> Iterator[Claim]:
-    """Yield the stages of a sentence; `side` is that of the label above it, or ""."""
+def _claims(annotated: AnnotatedSentence, topic: EntityMention) -> Iterator[Claim]:
     text = annotated.text
     own = [ref for ref in annotated.refs if ref.start >= 0 and _OWN.match(text, ref.end)]
     if any(ref.entity != topic.entity for ref in own):
         return  # 「甲产业链方面，上游为…」 below a heading on another
-    lists = [(line["side"], line.span("list")) for line in _LINE.finditer(text)]
-    item = _ITEM.match(text) if side and not lists else None
-    end = _end(annotated, item.span("name")) if item else None
-    if item and end and end.score > _NEW and end.entity != topic.entity:
-        yield from _claim(side, end, topic, item.start("name"))
-    for placed, span in lists:
-        found = [end for each in names_of_list(text, *span) if (end := _end(annotated, each))]
+    for line in _LINE.finditer(text):
+        if _CLAUSE.search(line["list"]) or any(
+            ref.kind == Kind.COMPANY and 0 <= ref.start < line.end() for ref in annotated.refs
+        ):
+            continue  # what a firm's goods go into, or what a firm does
+        found = [end for each in names_of_list(text, *line.span("list")) if (end := _end(annotated, each))]
         ends = [end for end in found if end.entity != topic.entity]
         for end in ends if len(ends) >= _FEWEST else ():
-            yield from _claim(placed, end, topic, span[0])
+            yield from _claim(line["side"], end, topic, line.start("list"))
 
 
 def _claim(side: str, end: EntityMention, topic: EntityMention, start: int) -> Iterator[Claim]:

@@ -31,6 +31,7 @@ PARTIES: Final = frozenset({Kind.COMPANY, Kind.INDUSTRY, Kind.PRODUCT, Kind.BUSI
 _THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS})
 _HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
 _SIGN = {"up": 1, "down": -1}
+_OF_THING = {Kind.PRODUCT: "价格", Kind.INDUSTRY: "需求", Kind.BUSINESS: "需求"}  # what moves when a thing is said to
 _UNSURE = frozenset({Modality.RUMOURED})
 _CITED = 2
 _EACH = 60  # facts of one role that are looked through
@@ -63,7 +64,14 @@ _WHOSE = re.compile("^(?:中国|国内|我国|全球|上市|头部|龙头|相关
 _FIRMS = re.compile("(?:企业|公司|厂商|板块|行业|股)$")
 _KNOWN = 3  # facts of a trade that a measure may be of
 # A list of shares that rose and fell, or that funds hold, says who is counted to a trade, not who makes its goods.
-_MOVERS = re.compile(r"[涨跌]幅|[增减超低]配|重仓|持仓|[（(][+＋-]?\s?\d+(?:\.\d+)?\s?%|(?:上涨|下跌)\s?[+-]?\d")
+_MOVERS = re.compile(
+    r"[涨跌]幅|[增减超低]配|重仓|持仓|[（(][+＋-]?\s?\d+(?:\.\d+)?\s?%|(?:上涨|下跌)\s?[+-]?\d|：\s?[+-]\d"
+)
+# Sectors of the exchanges hold trades of many kinds: what is said of one says nothing of each firm in it.
+_SECTORS = re.compile(
+    "电子|商贸零售|机械(?:设备)?|(?:基础)?化工|医药(?:生物)?|计算机|传媒|通信|汽车|电力设备|轻工制造|建筑装饰|建筑材料|有色金属|(?:国防)?军工|公用事业"
+    "|社会服务|食品饮料|农林牧渔|纺织服饰|美容护理|环保|交通运输|非银金融|石油石化|家用电器|新能源|消费|科技|周期|半导体"
+)
 _PRICES = ("价格", "均价", "报价")
 # What a rise of a measure of X means for those who make it and those who buy it; of no measure (an event), nothing.
 _MEASURES: Mapping[str, Mapping[str, int]] = {
@@ -178,7 +186,7 @@ def _views(session: QuerySession, fact: Fact, direction: int) -> Iterator[_View]
     direct = (cause or 1) == direction
     sign = effect if direct else -effect
     target = session.known(fact.object)
-    if target is None or not (direct or (cause and fact.modality is Modality.ASSERTED)):
+    if target is None or not (direct or (cause and turns(fact))):
         return  # what a happening does says nothing of its absence, nor does what may be
     if target.kind in PARTIES:
         yield _View(target.id, sign, direct, fact)
@@ -188,6 +196,11 @@ def _views(session: QuerySession, fact: Fact, direction: int) -> Iterator[_View]
         owner = target.about or _owner(session, target.name) or _group(target)
         if owner:
             yield _View(owner, sign * value, direct, fact)
+
+
+def turns(fact: Fact) -> bool:
+    """Whether a fact may be turned round: it is asserted, and more than why a share rose or fell in a week."""
+    return fact.modality is Modality.ASSERTED and not all(_MOVERS.search(item.quote) for item in fact.evidence)
 
 
 def _owner(session: QuerySession, name: str) -> str:
@@ -259,7 +272,7 @@ class _Role:
 def _by_role(session: QuerySession, factor: Mapping[Entity, Sense], known: Mapping[str, Party]) -> Iterator[Party]:
     """Yield the makers, holders, buyers and substitutes of what the factor is a measure of."""
     for entity, sense in factor.items():
-        measure = "价格" if entity.kind in _THINGS else _measure(session, entity)
+        measure = _OF_THING.get(entity.kind) or _measure(session, entity)
         thing = entity if entity.kind in _THINGS else session.known(entity.about) if measure else None
         if thing is None or thing.kind not in _THINGS:
             continue
@@ -389,6 +402,8 @@ def _reached(session: QuerySession, fact: Fact, direction: int) -> Iterator[tupl
         target = session.known(fact.object)
         thing = session.known(view.party)
         if target is None or thing is None or thing.kind not in _THINGS or not view.direct:
+            continue
+        if _SECTORS.fullmatch(thing.name):
             continue
         if target.kind == Kind.INDICATOR:
             measure = _measure(session, target)

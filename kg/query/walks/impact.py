@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from kg.errors import UnknownName
 from kg.ids import normal_name
-from kg.model import Kind, Modality
+from kg.model import Kind
 from kg.query.answers import Exposure, ImpactAnswer, Node, Path
 from kg.query.resolve import factor, moved_alike, narrower, near_names, same_factor, spoken_names
 from kg.query.session import QuerySession, Step, spoken, subgraph
-from kg.query.walks.exposure import Sense, indicator_polarity, parties_of
+from kg.query.walks.exposure import Sense, indicator_polarity, parties_of, turns
 from kg.query.wording import said_of
 from kg.relations import vocabulary
 
@@ -80,7 +80,7 @@ _HOPS = 4
 _GENERAL = re.compile(
     "(?:下游|上游|中游|终端|市场|行业|产业|企业|公司|产品|国内|海外|全球|国际|整体|总体|平均|宏观|主要|相关|核心|其他|传统|消费|总|新|归母)*(?:"
     "需求|供给|供应|供需|库存|产量|产能|产能利用率|开工率|价格|成本|原材料成本|原材料价格|原料价格|费用|销量|销售|订单|出货量|出口|进口|出口量"
-    "|出口额|出口金额|进口量|收入|营收|营业收入|利润|净利润|毛利|毛利率|净利率|利润率|盈利|盈利能力|盈利水平|业绩|现金流|估值|pe|股价|份额"
+    "|出口额|出口金额|进口量|(?:利息|非利息|手续费|投资)?收入|利息支出|投资收益|营收|营业收入|利润|净利润|毛利|毛利率|净利率|利润率|盈利|盈利能力|盈利水平|业绩|现金流|估值|pe|股价|份额"
     "|市场份额|市占率|渗透率|集中度|景气度|竞争|竞争力|竞争格局|经济|政策|环境|情绪|信心|预期|风险|风险偏好|投资|资本开支|规模|增长|复苏"
     "|效率|活力|出海|国产替代|国产化|以旧换新|扩产|减产|停产|限产|检修|复产|涨价|降价|提价|去库存|补库|技术进步|创新|转型|商业化|放量"
     "|商业化放量|降本增效|产能扩张|产能释放|产能过剩|价格战|需求复苏|需求疲软|淡季|旺季|消费淡季|消费旺季|消费升级|集采|监管|改革)",
@@ -234,7 +234,7 @@ def _measured(entity_id: str) -> tuple[bool, bool]:
 
 def _turns(fact: Fact) -> bool:
     moves = {fact.qualifier("cause_direction"), fact.qualifier("effect_direction")}
-    return fact.modality is Modality.ASSERTED and moves <= {"up", "down"}
+    return turns(fact) and moves <= {"up", "down"}
 
 
 def _factor(session: QuerySession, named: Sequence[int], scope: str, move: int) -> dict[Entity, Sense]:
@@ -256,9 +256,9 @@ def _factor(session: QuerySession, named: Sequence[int], scope: str, move: int) 
                     each for each in session.view.named(entity.name[at:]) if each.kind in {Kind.EVENT, Kind.POLICY}
                 ]
                 found |= {each: Sense(move, entity.name[:at]) for each in wider if each not in found}
-    for wider, sense in list(found.items()):
-        if wider.kind in _JOINT and not sense.scope:
-            found |= {each: sense for each in narrower(session, wider) if each not in found}
+    for meant, sense in list(found.items()):
+        if meant.kind in _JOINT and not sense.scope:
+            found |= {each: sense for each in narrower(session, meant) if each not in found}
     return found
 
 

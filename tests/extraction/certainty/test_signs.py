@@ -45,6 +45,22 @@ def test_a_clause_that_turns_to_another_cause_ends_an_effect():
     assert read(text, mention(text, "铜价"), mention(text, "空调销量"), ("up", "up")).confidence < 0.4
 
 
+def test_what_happens_in_spite_of_something_is_no_effect_of_it():
+    text = "尽管受贸易摩擦影响，出口额仍维持增长。"
+    assert read(text, mention(text, "贸易摩擦", Kind.EVENT), mention(text, "出口额"), ("none", "up")).confidence < 0.4
+
+
+def test_an_effect_with_a_cause_of_its_own_clause_is_not_that_of_the_clause_before():
+    text = "政策宽松带动玻璃需求回暖，光伏反内卷后产能出清。"
+    ends = mention(text, "玻璃需求"), mention(text, "光伏", Kind.INDUSTRY)
+    assert read(text, *ends, ("up", "up")).confidence < 0.4
+
+
+def test_an_effect_that_is_named_again_behind_its_cause_moves_as_there():
+    text = "虽然煤价下行，如遇供给收缩，煤价仍可能反弹。"
+    assert read(text, mention(text, "供给"), mention(text, "煤价"), ("down", "down")).sign == -1
+
+
 def test_a_thing_that_falls_takes_its_price_along():
     text = "铁锂价格随碳酸锂下跌。"
     claim = read(text, mention(text, "碳酸锂", Kind.PRODUCT), mention(text, "铁锂价格"), ("none", "down"))
