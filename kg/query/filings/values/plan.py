@@ -360,6 +360,13 @@ def _named(text: str) -> tuple[list[tuple[str, FormulaPart]], str]:
             return [(node.text(), node)], PERCENT
     if computed := _computed(text, named):
         return computed
+    if len(named) == 1 and text[named[0].end :].startswith(
+        "率"
+    ):  # 研发费用率; of another line a rate is something else
+        if not named[0].concept.label.endswith("费用"):
+            raise NoPlan("metric")
+        node = FormulaOperation("/", Line(named[0].concept), Line(concepts()["Revenues"]))
+        return [(node.text(), node)], PERCENT
     best = max(named, key=lambda each: (bool(each.concept.formula and not each.concept.rows), each.end - each.start))
     if not best.concept.formula and words["of_revenue"].match(_tail(text, best)):
         return [(best.concept.name, FormulaOperation("/", Line(best.concept), Line(concepts()["Revenues"])))], PERCENT
@@ -383,8 +390,9 @@ def _computed(text: str, named: Sequence[NamedConcept]) -> tuple[list[tuple[str,
     between = text[one.end : other.start]
     signs = {"-": "between_minus", "+": "between_plus", "/": "between_over"}
     sign = next((sign for sign, name in signs.items() if words[name].fullmatch(between)), "")
-    if not sign and words["between_to"].fullmatch(between) and words["ratio_of"].search(text[: one.start]):
-        sign = "/"
+    for name, wording, computed in (("between_to", "ratio_of", "/"), ("between_and", "sum_of", "+")):
+        if not sign and words[name].fullmatch(between) and words[wording].search(text[: one.start]):
+            sign = computed
     if not sign:
         return None
     node = FormulaOperation(sign, Line(one.concept), Line(other.concept))
