@@ -33,6 +33,7 @@ PERCENT, POINTS = "percent", "points"
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _WORD = re.compile(r"[A-Za-z0-9][\w&'’.-]*[\w]|[A-Za-z]")
 _PROPER = re.compile(r"(?<![.:?!,] )(?<![(\w'-])(?<!^)[A-Z][a-z]{2,}")  # within a sentence
+_EXPENSE_RATES = frozenset({"销售费用", "管理费用", "销售及管理费用", "研发费用", "财务费用"})  # of revenue
 _LONGEST_TERM = 6  # words
 _LONGEST_BETWEEN = 40  # characters between a part and what it is a share of
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "两": 2, "三": 3, "四": 4, "五": 5}
@@ -363,7 +364,7 @@ def _named(text: str) -> tuple[list[tuple[str, FormulaPart]], str]:
     if len(named) == 1 and text[named[0].end :].startswith(
         "率"
     ):  # 研发费用率; of another line a rate is something else
-        if not named[0].concept.label.endswith("费用"):
+        if named[0].concept.label not in _EXPENSE_RATES:
             raise NoPlan("metric")
         node = FormulaOperation("/", Line(named[0].concept), Line(concepts()["Revenues"]))
         return [(node.text(), node)], PERCENT
