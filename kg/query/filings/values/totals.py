@@ -17,15 +17,15 @@ _FEWEST = 2  # rows that have a total
 def with_totals(rows: Sequence[Row], statement: str) -> list[Row]:
     """Return rows with a label for those that have none and are the sum of the rows below a heading.
 
-    In a balance sheet the first row without a label whose figures come again is the total of assets, what comes again
-    that of liabilities and equity.
+    In a balance sheet the first row without a label, or with Total alone, whose figures come again is the total of
+    assets, the last of them that of liabilities and equity.
     """
     named = [_total(rows, place) if not row.label else row for place, row in enumerate(rows)]
     if statement != "balance" or any(row.label.casefold().startswith("total assets") for row in rows):
         return named
     for place, row in enumerate(named):
         again = [later for later in range(place + 1, len(named)) if named[later].figures == row.figures]
-        if not row.label and len(row.figures) > 1 and again:
+        if row.label.casefold() in {"", "total"} and len(row.figures) > 1 and again:
             named[place] = replace(row, label="Total assets")
             named[again[-1]] = replace(named[again[-1]], label="Total liabilities and equity")
             break

@@ -174,6 +174,7 @@ def test_lines_are_read_in_the_layouts_of_industries(kind: str):
         ("PaymentsToAcquireProperty", "Capital expenditures in accounts payable"),
         ("StockholdersEquity", "Total Liabilities and Equity"),
         ("NetIncomeLoss", "Net income attributable to noncontrolling interest"),
+        ("NetCashProvidedByOperatingActivities", "Net cash used in investing activities from continuing operations"),
         ("CashPeriodIncrease", "Increase in cash surrender value of life insurance"),
     ],
 )
