@@ -30,6 +30,18 @@ _SPILL = 7  # a 52- or 53-week year that ends in the first days of a month belon
 _EVENT_DELAY, _REPORT_DELAY = timedelta(days=10), timedelta(days=130)
 _SCALES = {"thousands": 10**3, "millions": 10**6, "billions": 10**9, "元": 1, "千元": 10**3, "万元": 10**4}
 _SCALES |= {"百万元": 10**6, "亿元": 10**8}
+_FOREIGN = frozenset({"20-F", "40-F", "6-K"})
+_CURRENCIES = {"rmb": "CNY", "renminbi": "CNY", "cny": "CNY", "nt$": "TWD", "hk$": "HKD", "eur": "EUR", "euro": "EUR"}
+_CURRENCIES |= {
+    "€": "EUR",
+    "gbp": "GBP",
+    "£": "GBP",
+    "chf": "CHF",
+    "jpy": "JPY",
+    "yen": "JPY",
+    "us$": "USD",
+    "usd": "USD",
+}
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, **{each: n for n, each in enumerate("一二三四", 1)}}
 # Months or weeks of a period → quarters.
 _SPANS = {"three": 1, "thirteen": 1, "fourteen": 1, "3": 1, "13": 1, "14": 1, "six": 2, "6": 2, "26": 2, "27": 2}
@@ -244,15 +256,22 @@ def _chinese_form(lines: Sequence[str]) -> Filing | None:
 
 
 def with_unit(filing: Filing, pages: Sequence[str]) -> Filing:
-    """Add the currency and scale of the statements: the unit that most pages state."""
-    scales = Counter[str]()
+    """Add the currency and scale of the statements: the unit that most pages state.
+
+    A foreign issuer's currency is the mark that most heads of its pages have, none where they have none.
+    """
+    scales, marks = Counter[str](), Counter[str]()
     for page in pages:
         if found := re.search(_PHRASES["chinese_unit"], page) or _PHRASES["scale"].search(page[:1500]):
             scales[next(part for part in found.groups() if part).casefold()] += 1
+            marks.update(_CURRENCIES[mark.casefold()] for mark in _PHRASES["currency"].findall(page[:1500]))
     if not scales:
         return filing
     unit = min(scales, key=lambda name: (-scales[name], name))
-    return replace(filing, scale=_SCALES[unit], currency="CNY" if unit.endswith("元") else "USD")
+    currency = "CNY" if unit.endswith("元") else "USD"
+    if filing.form in _FOREIGN:
+        currency = min(marks, key=lambda name: (-marks[name], name)) if marks else ""
+    return replace(filing, scale=_SCALES[unit.removesuffix("s") + "s" if unit.isascii() else unit], currency=currency)
 
 
 def _symbols(flat: str) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ PERCENT, POINTS = "percent", "points"
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _WORD = re.compile(r"[A-Za-z0-9][\w&'’.-]*[\w]|[A-Za-z]")
 _PROPER = re.compile(r"(?<![.:?!,] )(?<![(\w'-])(?<!^)[A-Z][a-z]{2,}")  # within a sentence
+_EXPENSE_RATES = frozenset({"销售费用", "管理费用", "销售及管理费用", "研发费用", "财务费用"})  # of revenue
 _LONGEST_TERM = 6  # words
 _LONGEST_BETWEEN = 40  # characters between a part and what it is a share of
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "两": 2, "三": 3, "四": 4, "五": 5}
@@ -360,6 +361,13 @@ def _named(text: str) -> tuple[list[tuple[str, FormulaPart]], str]:
             return [(node.text(), node)], PERCENT
     if computed := _computed(text, named):
         return computed
+    if len(named) == 1 and text[named[0].end :].startswith(
+        "率"
+    ):  # 研发费用率; of another line a rate is something else
+        if named[0].concept.label not in _EXPENSE_RATES:
+            raise NoPlan("metric")
+        node = FormulaOperation("/", Line(named[0].concept), Line(concepts()["Revenues"]))
+        return [(node.text(), node)], PERCENT
     best = max(named, key=lambda each: (bool(each.concept.formula and not each.concept.rows), each.end - each.start))
     if not best.concept.formula and words["of_revenue"].match(_tail(text, best)):
         return [(best.concept.name, FormulaOperation("/", Line(best.concept), Line(concepts()["Revenues"])))], PERCENT
@@ -383,8 +391,9 @@ def _computed(text: str, named: Sequence[NamedConcept]) -> tuple[list[tuple[str,
     between = text[one.end : other.start]
     signs = {"-": "between_minus", "+": "between_plus", "/": "between_over"}
     sign = next((sign for sign, name in signs.items() if words[name].fullmatch(between)), "")
-    if not sign and words["between_to"].fullmatch(between) and words["ratio_of"].search(text[: one.start]):
-        sign = "/"
+    for name, wording, computed in (("between_to", "ratio_of", "/"), ("between_and", "sum_of", "+")):
+        if not sign and words[name].fullmatch(between) and words[wording].search(text[: one.start]):
+            sign = computed
     if not sign:
         return None
     node = FormulaOperation(sign, Line(one.concept), Line(other.concept))

@@ -7,7 +7,6 @@ clear: a row with another number of figures than the table has columns says noth
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from kg.query.filings.features import statement_looks
 from kg.query.filings.lexicon import STATEMENTS, lexicon
 from kg.query.filings.page_table import LOOKS
 from kg.query.filings.values.breakdown import FilingBreakdowns
+from kg.query.filings.values.columns import RowReader, cell_of
 from kg.query.filings.values.concepts import concepts
 from kg.query.filings.values.interim import interim_columns
 from kg.query.filings.values.rows import Row, lines_of, split_row
@@ -35,21 +35,9 @@ _PRIMARY = STATEMENTS[:3]
 _CANDIDATES, _LEAST = 8, 0.2
 _KNOWN_ROW, _MOST_KNOWN = 0.1, 15  # what a row of the vocabulary adds to a page's likeness to a statement
 _CONTINUED = 0.1
-_YEAR = re.compile(r"(?<![\d,.$])((?:19|20)\d\d)(?![\d,]|\.\d)")
-_COLUMN = re.compile(
-    r"(?<![\d,.$])(?P<year>(?:19|20)\d\d)(?!\d|[,.]\d)"
-    r"|(?P<change>(?:本[期年]比)?(?:上年(?:同期)?)?(?:增减|变动)|同比|%\s*change|change\s*%|percent(?:age)? change)"
-    r"|(?P<now>期末(?:余额|数)?|本期(?:金额|发生额|数)|本年(?:金额|发生额|数))"
-    r"|(?P<before>期初(?:余额|数)?|上期(?:金额|发生额|数)|上年(?:金额|发生额|数|年末余额)|年初余额)",
-    re.IGNORECASE,
-)
-_MONTH = r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"  # noqa: E501 -- names
-_SPILT = re.compile(r"\b(?:January|Jan)\.? [1-7], (20\d\d)", re.IGNORECASE)  # a 52- or 53-week year's last day
-_DAY = re.compile(
-    rf"\b{_MONTH}\.?\s+\d{{1,2}}\s*,?(?=\s|$)|(?<=年)\s*\d{{1,2}}\s*月(?:\s*\d{{1,2}}\s*日)?", re.IGNORECASE
-)
 _SCALE = re.compile(
-    r"in\s+(?:U\.?S\.? )?(?:dollars? in )?(million|thousand|billion)s|\(?\b(million|thousand|billion)s\)?"
+    r"(?:\b(?:in|of)\s+|[€£¥$]\s?|\b(?-i:RMB|EUR|USD|GBP|CHF|JPY)\s?)(?:(?-i:U\.?S\.?|[A-Z]{1,3})\$?\s?|[€£¥$]\s?)?"
+    r"(?:dollars? in )?(million|thousand|billion)s?\b|\(?\b(million|thousand|billion)s\)?"
     r"|单位[:：]?\s*(?:人民币)?\s*(百万元|亿元|万元|千元|元)|人民币(百万元|亿元|万元|千元)",
     re.IGNORECASE,
 )
@@ -69,8 +57,7 @@ _ROUND = 0.003  # share by which readings of one value may differ
 _HEADING = re.compile(r"statements?\s+of\b|balance\s+sheet|notes\s+to\b|表$|附注", re.IGNORECASE | re.MULTILINE)
 _TOP = 300  # characters of a page that may be its heading
 _HEAD_LINES = 25
-_SHORT, _LONGEST_LABEL = 60, 200
-_MOST_COLUMNS = 6
+_SHORT = 60
 _KEY = re.compile(r"主要(?:会计数据|财务指标|指标)|(?:补充|监管|专项)(?:财务)?指标|研发投入|员工情况", re.IGNORECASE)
 
 # Where a line may stand beside its own statement; a balance is never read from changes of the cash flow statement.
@@ -249,7 +236,7 @@ class FilingStatements:
             lambda head: concept.fits(head) is not None,
             lambda each: bool(concept.parts and concept.parts.match(each)),
         )
-        figures = [_cell(row, table.years, year, whole=self._interim) for row in parts]
+        figures = [cell_of(row, table.years, year, whole=self._interim) for row in parts]
         if not parts or None in figures:
             return None
         value = sum(each or 0.0 for each in figures) * table.scale
@@ -272,7 +259,7 @@ class FilingStatements:
         scale = table.scale if concept.unit == "amount" else 1.0
         for row in table.rows:
             rank = concept.fits(row.label, row.head)
-            value = _cell(row, table.years, year, whole=self._interim) if rank is not None else None
+            value = cell_of(row, table.years, year, whole=self._interim) if rank is not None else None
             if rank is not None and value is not None:
                 value = abs(value) if concept.positive else value
                 yield (
@@ -312,7 +299,7 @@ class FilingStatements:
         scale = 0.0
         for statement, basis, held in parts:
             scale = _scale_of(line for line, _ in held[:_HEAD_LINES]) or scale or float(self._filing.scale or 0)
-            read = _Reader(self._filing).read(held)
+            read = RowReader(self._filing, percent=statement == "key").read(held)
             rows = tuple(with_totals(read.rows, statement))
             if rows and scale:
                 likeness = round(page.likeness + _KNOWN_ROW * _known_rows(statement, rows), 4)
@@ -387,89 +374,3 @@ def _known_rows(statement: str, rows: Sequence[Row]) -> int:
     """Return how many lines of a statement the vocabulary finds among rows."""
     own = [concept for concept in concepts().values() if concept.statement == statement]
     return min(_MOST_KNOWN, sum(any(concept.fits(row.label) is not None for row in rows) for concept in own))
-
-
-def _cell(row: Row, years: Sequence[int | None], year: int, *, whole: bool) -> float | None:
-    """Return the figure of a row for a year; None unless its figures fit the columns, `whole` all of them."""
-    dated = [each for each in years if each]
-    figures = row.figures
-    if len(figures) == len(years):
-        return figures[years.index(year)]
-    if whole:
-        return None
-    if len(figures) == len(dated):
-        return figures[dated.index(year)]
-    if len(figures) > len(dated) == len(years) and len(figures) == len(dated) + 1:  # a note's number comes first
-        return figures[1:][dated.index(year)]
-    return None
-
-
-class _Reader:
-    """Collects rows and the years of columns from the lines of one part."""
-
-    def __init__(self, filing: Filing) -> None:
-        self._filing = filing
-        self.rows: list[Row] = []
-        self._years: list[int | None] = []
-        self._run: list[int | None] = []
-        self._label = self._head = ""
-
-    def read(self, lines: Sequence[tuple[str, int]]) -> _Reader:
-        """Read the lines."""
-        for line, at in lines:
-            self._add(line, at)
-        return self
-
-    def columns(self) -> tuple[int | None, ...]:
-        """Return the fiscal years of the columns; by the filing's year, newest first, where heads do not say."""
-        width = Counter(len(row.figures) for row in self.rows).most_common(1)[0][0]
-        years, newest = self._years, self._filing.year
-        dated = [year for year in years if year]
-        if newest and (not dated or (len(dated) < 2 <= width)) and width <= _MOST_COLUMNS // 2:  # noqa: PLR2004
-            return tuple(newest - back for back in range(width))
-        if newest and dated and max(dated) == self._filing.own_year and newest not in dated:
-            return tuple(year + newest - self._filing.own_year if year else None for year in years)
-        return tuple(years)
-
-    def _add(self, line: str, at: int) -> None:
-        plain = _SPILT.sub(lambda match: str(int(match[1]) - 1), line)
-        plain = _DAY.sub(" ", plain).strip()
-        if not plain:
-            return
-        label, figures = split_row(plain)
-        found = list(_columns(plain, self._filing.year))
-        real = [each for each in figures if each is not None and not (1990 <= abs(each) <= 2039 and each == int(each))]  # noqa: PLR2004
-        if found and not real:
-            if len({each for each in found if each}) > 1:  # a head of its own
-                self._run = []
-            self._run += found
-            whole: list[int | None] = list(dict.fromkeys(each for each in self._run if each))
-            if len(whole) >= 2 and not (len(self._years) >= 2 and len(self.rows) > 3 and len(set(found)) < 2):  # noqa: PLR2004
-                self._years = whole if None not in self._run else list(self._run)
-            self._label = label
-            return
-        if real:
-            if not self._years and self._run:
-                self._years = list(dict.fromkeys(self._run))
-            self._run = []
-            if self._label and (not label or label[:1].islower() or label[:1].isdigit()):
-                label = f"{self._label} {label}".strip()
-            if len(label) <= _LONGEST_LABEL:
-                self.rows.append(Row(label, figures, at, at + len(line), self._head))
-            self._label = ""
-        else:
-            self._label = f"{self._label} {label}" if self._label and label[:1].islower() else label
-            self._head = self._label
-
-
-def _columns(line: str, year: int) -> Iterator[int | None]:
-    """Yield the years, or None for a change, that a head names: 期末余额 is that of the filing's year."""
-    for match in _COLUMN.finditer(line):
-        if match["year"]:
-            yield int(match["year"])
-        elif match["now"] and year:
-            yield year
-        elif match["before"] and year:
-            yield year - 1
-        elif match["change"]:
-            yield None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,23 +17,19 @@ _FEWEST = 2  # rows that have a total
 def with_totals(rows: Sequence[Row], statement: str) -> list[Row]:
     """Return rows with a label for those that have none and are the sum of the rows below a heading.
 
-    In a balance sheet the row without a label that comes twice is the total of assets, then that of liabilities and
-    equity.
+    In a balance sheet the first row without a label, or with Total alone, whose figures come again is the total of
+    assets, the last of them that of liabilities and equity.
     """
     named = [_total(rows, place) if not row.label else row for place, row in enumerate(rows)]
     if statement != "balance" or any(row.label.casefold().startswith("total assets") for row in rows):
         return named
-    twice = [(one, other) for one, other in pairwise(_unnamed(named)) if named[one].figures == named[other].figures]
-    for (one, other), label in zip(
-        twice[:1] + twice[-1:], ("Total assets", "Total liabilities and equity"), strict=False
-    ):
-        place = one if label == "Total assets" else other
-        named[place] = replace(named[place], label=label)
+    for place, row in enumerate(named):
+        again = [later for later in range(place + 1, len(named)) if named[later].figures == row.figures]
+        if row.label.casefold() in {"", "total"} and len(row.figures) > 1 and again:
+            named[place] = replace(row, label="Total assets")
+            named[again[-1]] = replace(named[again[-1]], label="Total liabilities and equity")
+            break
     return named
-
-
-def _unnamed(rows: Sequence[Row]) -> list[int]:
-    return [place for place, row in enumerate(rows) if not row.label]
 
 
 def _total(rows: Sequence[Row], place: int) -> Row:

@@ -185,3 +185,10 @@ def test_the_unit_is_the_one_that_most_pages_state():
     assert with_unit(found, pages).scale == 1_000_000
     assert with_unit(found, ["单位：千元"]).scale == 1_000
     assert with_unit(found, ["no unit"]) == found
+
+
+def test_the_currency_of_a_foreign_issuer_is_the_one_that_its_pages_state():
+    foreign = Filing("Oakwell", "20-F", 2022)
+    assert with_unit(foreign, ["Income\n(in EUR million)\nRevenue 1 2"]).currency == "EUR"
+    assert with_unit(foreign, ["Income\n(in millions)\nRMB RMB US$\nRevenue 1 2 3"]).currency == "CNY"
+    assert with_unit(foreign, ["Income\n(in millions)\nRevenue 1 2"]).currency == ""

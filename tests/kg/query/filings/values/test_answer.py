@@ -68,6 +68,19 @@ def test_assets_are_liabilities_and_equity(session: QuerySession):
     ("wording", "expected"),
     [
         ("What is the FY{y} capital expenditure amount (in USD millions) for {c}?", lambda n, _: n["spending"] * 1e6),
+        (
+            "FY{y} operating cash flow less capital expenditures, {c}?",
+            lambda n, _: (n["operating_cash"] - n["spending"]) * 1e6,
+        ),
+        ("What is the ratio of long-term debt to total equity of {c} in FY{y}?", lambda n, _: n["debt"] / n["equity"]),
+        (
+            "What is the sum of inventories and long-term debt of {c} in FY{y}?",
+            lambda n, _: (n["inventories"] + n["debt"]) * 1e6,
+        ),
+        (
+            "What is the FY{y} spending ratio of {c}, defined as capex / revenue?",
+            lambda n, _: n["spending"] / n["revenue"],
+        ),
         ("How much were {c}'s total assets at the end of FY{y}?", lambda n, _: n["assets"] * 1e6),
         ("What is {c}'s FY{y} gross margin?", lambda n, _: 100 * (n["revenue"] - n["cost"]) / n["revenue"]),
         ("What was the growth of revenue of {c} in FY{y}?", lambda n, b: 100 * (n["revenue"] / b["revenue"] - 1)),
@@ -174,3 +187,15 @@ def test_of_216_questions_to_like_filings_none_is_exchanged(session: QuerySessio
             asked += 1
             exchanged += answer.value != amounts(base, year)[name] * 1e6
     assert (exchanged, asked) == (0, 216)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What was Oakwell's book value per share in FY2022?",
+        "Oakwell 2022年的存货率是多少？",
+        "Oakwell 2022年所得税费用率？",
+    ],
+)
+def test_what_is_no_amount_is_not_answered_with_one(session: QuerySession, question: str):
+    assert filing_value(session, question).status == "refused"
