@@ -162,7 +162,7 @@ def _is_unfounded(claim: Claim, sentence: AnnotatedSentence) -> bool:
     text, ends = sentence.text, (claim.subject, claim.object)
     begin = clause_start(text, max(min(end.start for end in ends), 0))
     stop = clause_end(text, max(end.end for end in ends))
-    if claim.relation != "supplies" and _INTENT.search(text, begin, stop):
+    if _INTENT.search(text, begin, stop):
         return True
     branch = any(end.start >= 0 and _BRANCH.search(text[end.start : end.end + _NEAR * 3]) for end in ends)
     if branch or _is_flattened(claim, text):
