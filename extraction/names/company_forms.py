@@ -46,7 +46,10 @@ _LATIN = re.compile(r"[A-Za-z0-9]")
 _BRACKETED = re.compile(r"[（(][^（()）]{1,12}[）)]")
 _PART = _PHRASES["part"]
 _GLUED = re.compile(r"(?:[A-Za-z]*[a-z][A-Za-z]*|[\d()（）-]{5,})(?=[一-鿿])")
-_COUNTED = re.compile(r"\d ?[家只](?:代表性?|重点|核心|主要|样本|可比|龙头)?[A-Z+]{0,4}$")  # 15家A+HCXO公司
+_COUNTED = re.compile(
+    r"[\d一二三四五六七八九十两] ?[家只](?:代表性?|重点|核心|主要|样本|可比|龙头)?[A-Z+]{0,4}$"
+)  # 15家A+HCXO公司
+_COUNT = re.compile(r"[\d一二三四五六七八九十两]家.")
 _INDEX = re.compile(
     "^(?:(?:申万|中信|SW|CS|CI)(?=..)|[Qq][1-4](?=..|$)|[Hh][12]$)"
 )  # whose sector it is, or a quarter run into the name
@@ -87,11 +90,16 @@ def find_firms(text: str, spans: Sequence[Span] = ()) -> list[Firm]:
     if not found:
         return []
     kept: list[Firm] = []
-    found = [firm for firm in found if firm.sure or not _COUNTED.search(text, 0, firm.start)]
+    found = [firm for firm in found if firm.sure or not _is_group(text, firm)]
     for firm in sorted(found, key=lambda each: (not each.sure, each.start - each.end, each.start)):
         if not any(firm.start < other.end and other.start < firm.end for other in kept):
             kept.append(firm)
     return sorted(kept, key=lambda each: each.start)
+
+
+def _is_group(text: str, firm: Firm) -> bool:
+    """Whether a name stands for counted firms: 28家代表性医疗器械公司, 港股九家啤酒上市公司."""
+    return bool(_COUNTED.search(text, 0, firm.start) or _COUNT.search(text, firm.start, firm.end))
 
 
 def _find_marked(text: str) -> Iterator[Firm]:

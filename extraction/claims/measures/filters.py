@@ -41,6 +41,7 @@ _CONDITION_END = re.compile(
 )
 _UNREAD_DATE = re.compile(r"(?<![.A-Za-z-])(?<!-\d)\d{1,3}M ?'?\d\d(?![\dA-Za-z.])")
 _ACTING_FIRM = re.compile("(?:^|[，；：。年月日季度期间])(?:公司|集团)(?:在|于|实现|累计|共|全年|合计|主要)")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _DAY = re.compile(r"20\d\d年\d{1,2}月\d{1,2}日")
 _OF_SOME = re.compile("[%成]的$")
 _POWER = re.compile(r"10*(?![\d.])")
@@ -51,8 +52,8 @@ _BOUND = re.compile("[≥≤<>＜＞] ?$")
 _AMOUNTS = _PHRASES["amounts"]
 _PLANNED, _EXAMPLE = re.compile("计划|拟|投资|项目|投产"), re.compile("以[^，。；]{2,20}为例")
 _WITHIN = re.compile("在(?:整个|全球|国内|我国|中国|全国|海外)*$")
-_BUSINESS = re.compile(r"(?:的|自营|自有|其他|核心|主营)?业务")
-_OF_COMPANY = re.compile("(?:公司|集团|旗下|自身)(?:的|主要|核心|主力)?$")
+_BUSINESS = re.compile(r"(?:的|自营|自有|其他|核心|主营|产品)?业务")
+_OF_COMPANY = re.compile("(?:(?:公司|集团|旗下|自身)(?:的|主要|核心|主力)?|占比最[大高]的)$")
 _MARKET_SIZE = re.compile("市场(?:总体|整体|总)?(?:规模|空间|容量)$")
 _WHOLE_INDUSTRY = re.compile(r"行业|市场|全国|板块|产业")
 _BARE_PRICE = re.compile("(?:平均)?(?:单价|均价|价格)")
@@ -75,7 +76,7 @@ _FLOWS = (
     *("成交量", "成交额", "成交面积", "换手率", "下载量", "销售额"),
 )
 _SHORT_PRECISIONS = frozenset({Precision.MONTH, Precision.WEEK})
-_EIGHT_DAYS = timedelta(days=8)
+_EIGHT_DAYS, _A_YEAR = timedelta(days=8), timedelta(days=366)
 
 
 def is_doubtful(figure: Figure) -> bool:
@@ -269,6 +270,8 @@ def _is_undated(figure: Figure) -> bool:
     """Revenue, flows and index moves need a period; revenue for a day or week is the report's date."""
     name, valid = figure.measurement.indicator.name, figure.valid
     moved = name.endswith(("指数", "涨幅", "跌幅")) and bool(figure.quantity.change)
+    if moved and figure.dated is None and valid and valid.start and valid.end and valid.end - valid.start > _A_YEAR:
+        return True
     if moved and _is_cutoff_date(figure):
         return True  # 「截至11月25日，板块上涨5%」: the start is unstated
     if (
@@ -287,6 +290,8 @@ def _is_undated(figure: Figure) -> bool:
 
 def _period_is_unread(figure: Figure) -> bool:
     """「11M20出货量」: November 2020 or the months until then."""
+    if _YEAR.search(figure.measurement.scope):
+        return True  # 「2025全球汽车芯片市场」
     found = _UNREAD_DATE.search(figure.annotated.text, 0, figure.quantity.start)
     if found is None or (figure.dated and figure.dated.start >= found.end()):
         return False

@@ -89,7 +89,7 @@ _NEWLY_ADDED, _STOCKS = (
 )
 _TRADE = re.compile("[进出]口")
 _PLACE_REACH = 300  # characters after which a place named once, or 分产品, no longer applies
-_BY_SEGMENT = re.compile("分(?:产品|业务|板块|品类|应用)(?:类型)?(?:来?看|[，：])")
+_BY_SEGMENT = re.compile("分(?:产品|业务|板块|品类|应用)(?:类型)?(?:来?看|[，：])|(?:应用领域|下游应用)方面，")
 # Of company figures, only these have a place; the others cover all.
 _VOLUMES = ("销量", "出货量", "交付量", "份额", "市占率", "占有率", "装机量", "渗透率")
 

@@ -276,6 +276,8 @@ def _absent(
 ) -> tuple[tuple[EntityMention, ...], float] | None:
     """Return the companies that take an absent role and how surely, or None if something else does."""
     text, start = masked.text, match.start()
+    if frame.relation == "partners_with" and text.startswith("的", match.end()):
+        return None  # 「和乙合作的丙」
     if frame.tender:
         return ((around.tender,), _IN_CONTEXT) if around.tender is not None else None
     opened = text.rfind("（", 0, start)

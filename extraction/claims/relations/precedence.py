@@ -45,6 +45,7 @@ _IS_INPUT, _HAS_INPUT, _IS_BOUGHT, _OWN_VERB, _NO_SALE = (
 )
 _MOVES, _RIVALS, _LONGER, _NOTES_LIST = (_PHRASES[name] for name in ("moves", "rivals", "longer", "notes_list"))
 _LISTED_AS = re.compile(r"(?:上游|中游|下游|终端)[^，。；：]{0,6}?(?:为|是|包括)[^，。；：]*$")
+_AS_CUSTOMER = re.compile("客户(?:资源|群体)?(?:主要)?(?:包括|涵盖|覆盖|为|有|是|：)[^，。；]*$")
 _UP, _MIDDLE = 0, 1  # sides, from the first
 _SHARES = re.compile("[持控]|股[权份东]")
 _TRADES = frozenset({"supplies", "competes_with"})
@@ -162,13 +163,15 @@ def _is_unfounded(claim: Claim, sentence: AnnotatedSentence) -> bool:
     text, ends = sentence.text, (claim.subject, claim.object)
     begin = clause_start(text, max(min(end.start for end in ends), 0))
     stop = clause_end(text, max(end.end for end in ends))
-    if claim.relation != "supplies" and _INTENT.search(text, begin, stop):
+    if _INTENT.search(text, begin, stop):
         return True
     branch = any(end.start >= 0 and _BRANCH.search(text[end.start : end.end + _NEAR * 3]) for end in ends)
     if branch or _is_flattened(claim, text):
         return True
     if claim.reader == PATTERNS:
         return False
+    if claim.relation == "acquires" and kind_of(claim.object.entity) in (Kind.PRODUCT, Kind.INDUSTRY):
+        return True
     words = _WORDS.get(claim.relation)
     if (words and not words.search(text)) or (claim.relation == "acquires" and _HELD.match(text, claim.object.end)):
         return True
@@ -340,6 +343,8 @@ def _is_of_others(claim: Claim, sentence: AnnotatedSentence) -> bool:
 def _is_bought_or_listed(claim: Claim, text: str) -> bool:
     """Whether a sentence says who buys a product (乙料的主要采购方), or lists goods: 「乙料的上游为甲料、丙水」."""
     if claim.object.start >= 0 and _IS_BOUGHT.match(text, claim.object.end):
+        return True
+    if claim.subject.start >= 0 and _AS_CUSTOMER.search(text, 0, claim.subject.start):
         return True
     unlisted = claim.subject.entity.startswith("org:") and claim.subject.start >= 0
     is_owner = unlisted and _side(text, claim.object.start) is None

@@ -127,3 +127,17 @@ def test_a_contract_s_partner_is_no_subsidiary(extractor):
     text = "杭氧股份：全资子公司杭州建德气体有限公司与正派科技（宁波）有限公司签订《大宗气体供应合同》。"
     found = pairs_of(extracted(extractor, text), "subsidiary_of")
     assert [min(subject) for subject, _, _ in found] == ["杭州建德气体有限公司"]
+
+
+@pytest.mark.parametrize(
+    ("text", "who"),
+    [
+        # a company that its code introduces within a flattened line is the subject of what follows
+        ("中颖电子：多点开花蓝特光学（688127.SH）订单落地，与华为展开合作。", {"蓝特光学", "华为"}),
+        ("星源材质、恩捷股份等布局骨架膜，和宁德时代合作的某企业已发布产品。", set()),
+        ("牛津大学和阿斯利康联合研发的疫苗获批。", set()),
+    ],
+)
+def test_whom_a_cooperation_without_a_subject_is_about(extractor, text, who):
+    found = pairs_of(extracted(extractor, text), "partners_with")
+    assert {name for one, other, _ in found for name in one | other} & {"中颖电子", "恩捷股份", *who} == who

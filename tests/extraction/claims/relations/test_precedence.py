@@ -187,3 +187,39 @@ def test_a_guessed_supply_stands_where_no_frame_and_no_comparison_speaks_against
     frames = [row_of(sentence, "乙公司", "supplies", "丙公司", pattern="firms.supplies.to")] if "乙公司" in text else []
     guess = row_of(sentence, seller, "supplies", buyer, reader=_GUESS)
     assert ((seller, "supplies", buyer) in kept([*frames, guess])) is stays
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "stays"),
+    [
+        # a guess needs a word for the relation
+        ("甲公司第一大客户为乙公司。", "holds_stake_in", False),
+        ("甲公司持有乙公司12%股份。", "holds_stake_in", True),
+        ("甲公司中标美国乙公司项目。", "acquires", False),
+        ("甲公司收购乙公司。", "acquires", True),
+        ("甲公司更名为乙公司。", "subsidiary_of", True),  # 公司 may be 子公司
+        # what is held by a firm that is named, a firm that was bought, talks
+        ("甲公司收购乙公司等持有的财务部7%股权。", "acquires", False),
+        ("甲公司从乙公司收购双抗。", "partners_with", False),
+        ("甲公司与乙公司合作。", "partners_with", True),
+        ("甲公司正与乙公司商讨供货。", "supplies", False),
+        ("甲公司有意入股乙公司。", "holds_stake_in", False),
+    ],
+)
+def test_a_guess_stands_only_where_its_sentence_speaks_of_the_relation(text, relation, stays):
+    rows = [row_of(sentence_of(text), "甲公司", relation, "乙公司", reader=_GUESS)]
+    assert bool(kept(rows)) is stays
+
+
+def test_cells_of_a_flattened_table_are_not_joined():
+    far = sentence_of("甲公司2021-01-08公告 链接：https://a.cn/1.pdf 2021-01-07 第九届董事会决议 收购 乙公司 公告")
+    assert not kept([row_of(far, "甲公司", "acquires", "乙公司", pattern="event.acquisition")])
+    year = sentence_of("甲公司2007收购乙公司60%股权。")
+    assert not kept([row_of(year, "甲公司", "acquires", "乙公司", pattern="firms.acquires.buys")])
+    dated = sentence_of("甲公司2007年收购乙公司60%股权。")
+    assert kept([row_of(dated, "甲公司", "acquires", "乙公司", pattern="firms.acquires.buys")])
+
+
+def test_a_customer_makes_nothing_by_being_named():
+    sentence = sentence_of("辊压机国内份额超30%，客户包括乙公司、甲公司。")
+    assert not kept([row_of(sentence, "甲公司", "produces", "辊压机", reader=_GUESS)])
