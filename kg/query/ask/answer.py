@@ -87,6 +87,8 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
     lines = [line for line in told if line.citations or not line.indent]
     turned = _is_cause_only if asked.operation == "causes" else partial(_is_turned, session)
     dated = [sentence for sentence in found if sentence.may_answer and not turned(asked, sentence)]
+    if asked.operation == "causes":  # one that states a cause comes before one that only tells of the thing
+        dated.sort(key=lambda each: each.decision < ANSWERS or not _states_a_cause(asked, each))
     chosen = _beside(dated) if dated and dated[0].decision >= ANSWERS else []
     sides = _sides(session, asked) if asked.operation == "compare" else []
     if sides and len(lines[0].citations if lines else ()) < len(sides):  # the graph has no verdict
@@ -186,6 +188,11 @@ def _is_turned(session: QuerySession, asked: Understood, sentence: ScoredSentenc
     pattern = _BUYS if asked.aspect.subject else _SELLS
     text = f"{label_of(sentence)}：{sentence.text}"
     return any(re.search(pattern.format(re.escape(name)), text) for name in spellings)
+
+
+def _states_a_cause(asked: Understood, sentence: ScoredSentence) -> bool:
+    text = f"{label_of(sentence)}：{sentence.text}"
+    return bool(causal_pairs(text)) or any(each in text for each in asked.states if len(each) > 1)
 
 
 def _is_cause_only(asked: Understood, sentence: ScoredSentence) -> bool:
