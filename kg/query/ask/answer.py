@@ -113,12 +113,7 @@ def _chosen(session: QuerySession, asked: Understood, found: list[ScoredSentence
         found = [each for each in found if _NUMBER.search(each.text)]
     else:
         found = [each for each in found if not _is_turned(session, asked, each)]
-    if not found or found[0].decision < ANSWERS:
-        return []
-    chosen = _beside(found)
-    if asked.operation == "causes" and _states_a_cause(asked, chosen[0]):
-        chosen = [each for each in chosen if _states_a_cause(asked, each)]
-    return chosen
+    return _beside(found) if found and found[0].decision >= ANSWERS else []
 
 
 def _judged(session: QuerySession, asked: Understood, lines: list[AnswerLine]) -> list[AnswerLine]:
