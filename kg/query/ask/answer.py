@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from kg import period as periods
@@ -85,9 +84,7 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
     found = Retriever(session, asked).find()
     told, graph = composed(session, asked)
     lines = [line for line in told if line.citations or not line.indent]
-    turned = _is_cause_only if asked.operation == "causes" else partial(_is_turned, session)
-    dated = [sentence for sentence in found if sentence.may_answer and not turned(asked, sentence)]
-    chosen = _beside(dated) if dated and dated[0].decision >= ANSWERS else []
+    chosen = _chosen(session, asked, [each for each in found if each.may_answer])
     sides = _sides(session, asked) if asked.operation == "compare" else []
     if sides and len(lines[0].citations if lines else ()) < len(sides):  # the graph has no verdict
         verdict = _verdict(session, asked, sides)
@@ -100,10 +97,23 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
         return _answer(session, asked, "answered", [*lines, *shown], graph=graph)
     if chosen:
         return _answer(session, asked, "answered", _judged(session, asked, list(_quoted(session, asked, chosen))))
-    related = list(
-        _quoted(session, asked, [each for each in found if each.probability >= _RELATED or each.decision >= _SIMILAR])
-    )
+    related = list(_quoted(session, asked, [each for each in found if each.fits and _is_related(each)]))
     return _answer(session, asked, "partial" if related else "not_found", [], passages=related)
+
+
+def _chosen(session: QuerySession, asked: Understood, found: list[ScoredSentence]) -> list[ScoredSentence]:
+    """Return the best sentence that answers and those hardly worse.
+
+    One that states a cause comes before one that only tells of the thing; what compares a measure has numbers.
+    """
+    if asked.operation == "causes":
+        found = [each for each in found if not _is_cause_only(asked, each)]
+        found.sort(key=lambda each: each.decision < ANSWERS or not _states_a_cause(asked, each))
+    elif asked.operation == "compare" and any(term.measure for term in asked.terms):
+        found = [each for each in found if _NUMBER.search(each.text)]
+    else:
+        found = [each for each in found if not _is_turned(session, asked, each)]
+    return _beside(found) if found and found[0].decision >= ANSWERS else []
 
 
 def _judged(session: QuerySession, asked: Understood, lines: list[AnswerLine]) -> list[AnswerLine]:
@@ -186,6 +196,15 @@ def _is_turned(session: QuerySession, asked: Understood, sentence: ScoredSentenc
     pattern = _BUYS if asked.aspect.subject else _SELLS
     text = f"{label_of(sentence)}：{sentence.text}"
     return any(re.search(pattern.format(re.escape(name)), text) for name in spellings)
+
+
+def _is_related(sentence: ScoredSentence) -> bool:
+    return sentence.probability >= _RELATED or sentence.decision >= _SIMILAR
+
+
+def _states_a_cause(asked: Understood, sentence: ScoredSentence) -> bool:
+    text = f"{label_of(sentence)}：{sentence.text}"
+    return bool(causal_pairs(text)) or any(each in text for each in asked.states if len(each) > 1)
 
 
 def _is_cause_only(asked: Understood, sentence: ScoredSentence) -> bool:
