@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _BY = re.compile(
     r"受(?:到|益于)?(?P<a>[^，,。;]{1,40}?)(?:影响|拖累|带动|推动|提振|压制|支撑|驱动|抑制|催化|刺激|冲击|扰动|制约)"
-    r"|[由被](?P<b>[^，,。;]{1,40}?)(?:推动|带动|驱动|导致|引发|引起|造成|催生|催化|拖累)"
+    r"|[由被是](?P<b>[^，,。;]{1,40}?)(?:推动|带动|驱动|导致|引发|引起|造成|催生|催化|拖累)的?"
 )
 _BECAUSE = re.compile(
     r"(?:主要?|正)?(?:是|系)?(?:由于|因为|源于|缘于|得益于|受益于|归因于|(?<![原成起基诱])因(?![此而素子应地])|原因(?:在于|[是为]))"
@@ -27,6 +27,7 @@ _THEN = re.compile(
     r"|\b(?:led to|leads? to|cause[ds]?|drove|drives?|push(?:ed|es)? up|boost(?:ed|s)?|lift(?:ed|s)?|made"
     r"|makes|eased|triggered|resulted in|weighed on|dragged|forced|prompted)\b"
 )
+_ALONE = frozenset(("加剧", "加速", "缓解", "减轻", "降低"))  # 竞争加剧 has no effect behind it
 _CLAUSE = re.compile(r"[^，,;。:：]+")
 _NO_TERM = re.compile(r"[\d.%+\-\s()（）“”、的了]+")
 _MARGIN = 0.2
@@ -60,6 +61,8 @@ def _fit(claimed: CausalPair, source: str) -> tuple[float, float]:
     turned = max((_both(claimed.cause, each.effect, claimed.effect, each.cause) for each in found), default=0.0)
     if straight or turned:
         return straight, turned
+    label, _, rest = source.partition(":")  # 甲(-9%):需求放缓 may have the effect first
+    straight = _both(claimed.cause, rest, claimed.effect, label)
     clauses = _CLAUSE.findall(source)  # without a word for it the cause comes first
     for at in range(1, len(clauses)):
         first, second = "，".join(clauses[:at]), "，".join(clauses[at:])
@@ -107,6 +110,6 @@ def _pairs(text: str, *, wide: bool = False) -> Iterator[CausalPair]:
                 yield CausalPair(cause, above + own if wide else own)
             else:
                 yield CausalPair(cause, above or below)
-        elif match := _THEN.search(clause):
+        elif (match := _THEN.search(clause)) and not (match[0] in _ALONE and match.end() == len(clause)):
             before, after = clause[: match.start()], clause[match.end() :] or below
             yield CausalPair(above + before if wide or len(before.strip()) < 2 else before, after)  # noqa: PLR2004

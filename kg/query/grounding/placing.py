@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from kg.query.grounding.statements import FoundName, SourceStatement
 
 _ITEM = re.compile(r"[、,，/]|和|及|与|以及")
+_NUMBERED = re.compile(r"\([^()]*\d[^()]*\)")  # 24.8%(topcon 23.3%): the name belongs to the second number
 _SHORTEST_WORD = 2
 
 
@@ -160,7 +161,8 @@ def _near(statement: SourceStatement, figure: FigureSpan) -> str:
     measured = [each for each in statement.figures if each.unit or each.factor != 1] or [figure]
     before = [each.end for each in measured if each.unit == figure.unit and each.end <= figure.start]
     begin, end = statement.clause_at(figure.start)
-    own = statement.text[min(begin, max(before, default=0)) : max(end, figure.end)]
+    own = statement.text[min(begin, max(before, default=0)) : figure.end]
+    own += _NUMBERED.sub("", statement.text[figure.end : max(end, figure.end)])
     return f"{statement.context} {statement.subject} {statement.text[: measured[0].start]} {own}"
 
 
