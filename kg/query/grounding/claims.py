@@ -163,7 +163,10 @@ def named_in(text: str, name: FoundName, statement: SourceStatement) -> bool:
     if has_word(text, name.text) or (latin and latin[0].strip() in text):
         return True
     known = (*statement.names, *statement.context_names)
-    return any(other.ids & name.ids and other.text in text for other in known)
+    if any(other.ids & name.ids and other.text in text for other in known):
+        return True
+    parts = [other.text for other in known if not name.party and other.text in name.text]
+    return any(f"{part}({name.text.replace(part, '')})" in text for part in parts)  # 电池级碳酸锂 of 碳酸锂(电池级)
 
 
 def has_date(claim: ClauseClaim, statement: SourceStatement, date: DateSpan) -> bool:
@@ -262,6 +265,8 @@ def strangers(claim: ClauseClaim, statement: SourceStatement, window: tuple[int,
 
 def _other_thing(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
     subject, text = subject_of(claim), statement.text[slice(*window)]
+    if statement.text.startswith("其中") and has_word(statement.context, subject):
+        return []  # a part of what the heading names
     for name in claim.names:
         if name.text != subject or named_in(text, name, statement):
             continue

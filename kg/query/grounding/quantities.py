@@ -55,11 +55,12 @@ _ABOUT = re.compile(r"(?:近|约|逾|超过?|接近|\b(?:about|nearly|around|ove
 _EXACT = 2  # digits that a rounded number has at least
 _COARSE = 0.05  # how far a number of one digit may be from what it is rounded from
 _TENTHS = re.compile(r"[一二三四五六七八九两](?=成(?:[^\u3400-\u9fff]|[以左多的，。]|$))")
+_DOUBLED = re.compile(r"翻了?一?[倍番](?=多)|(?<=more than )doubled")  # 翻倍 alone is an exact number
 _MORE = re.compile(r"(?:超过?|逾|高于|\b(?:over|more than|above)) ?$")
 _LESS = re.compile(r"(?:将?近|不到|不足|接近|\b(?:nearly|almost|under|less than)) ?$")
 _AND_MORE = re.compile(r"[多余]|以上")
 _NAME_BEFORE = re.compile(r"[A-Za-z_]$|[A-Za-z]-$|第$")
-_BRACKET = re.compile(r"[(（,，]([^()（）]{1,8})[)）]")
+_BRACKET = re.compile(r"[(（,，]([^()（）]{1,8})[)）]|(?<=单位)[: ]?([^，,;。:]{1,8}?)(?=[/，,;。]|$)")
 _LISTED = re.compile(r" ?(?:[-~/、至到和及与]|to|and|or) ?[-+]?")
 _FROM = re.compile(r"[由从]$")
 _BECOMES = re.compile(r"[^,，。;\d]{0,6}[至到为]")
@@ -99,6 +100,13 @@ class FigureSpan:
             return self.factor in factors and abs(self.value / self.factor - other.value) < self.precision / self.factor
         if self.bound and self.factor and 0 < self.bound * (other.value - self.value) < self._step():
             return True
+        if (
+            not other.unit and other.factor == 1 and self.unit and self.value != other.value
+        ):  # 27500元 of 单位万元，2.75
+            family = self.unit.partition("/")[0]
+            worth = {scale for unit, scale in _headed(around) if claim_words().units[unit][0] == family and scale > 1}
+            if any(abs(self.value - other.value * scale) <= 0.5001 * self.precision for scale in worth):
+                return True
         digits = len(f"{self.value / self.precision:.0f}") if self.precision else 0
         allowed = 0.5001 * self.precision if digits > 1 else min(0.5001 * self.precision, _COARSE * other.value)
         return abs(self.value - other.value) <= max(allowed, 1e-9 * max(self.value, 1.0))
@@ -123,7 +131,8 @@ def _headed(around: str) -> set[tuple[str, float]]:
     """Return the units in brackets of a text, as (unit, scale): (亿元)."""
     words = claim_words()
     found = set()
-    for inner in _BRACKET.findall(around):
+    for bracket, column in _BRACKET.findall(around):
+        inner = bracket or column
         for scale, factor in (("", 1.0), *words.scales.items()):
             unit = inner.removeprefix(scale)
             if inner.startswith(scale) and unit in words.units:
@@ -152,12 +161,13 @@ def folded(text: str) -> str:
     >>> folded("A 股在 On 12 September, 2025 涨 1,234.5 元")
     'a股在on 2025年9月12日涨1234.5元'
     """
-    text = _THOUSANDS.sub("", text.translate(_WIDE).lower().replace("**", ""))
+    text = _THOUSANDS.sub("", text.translate(_WIDE).lower().replace("**", "").replace("csi 300", "沪深300"))
     text = _FIRST_MONTHS.sub(lambda match: f"{match[2]}年1-{_NUMBERS.index(match[1]) + 2}月", text)
     for pattern, order in _ENGLISH_DATES:
         text = pattern.sub(lambda match, order=order: _chinese_date(match.groups(), order), text)  # type: ignore[misc]
     text = _BLANKS.sub("", " ".join(text.split()))
     text = _TENTHS.sub(lambda match: str("一二三四五六七八九".find(match[0]) + 1 or 2), text)
+    text = _DOUBLED.sub("增长100%", text)
     text = _EDGE.sub(r"\1", _PREPOSED.sub("", _LONE_YEAR.sub(r"\1年", text)))
     return _PERIOD_LETTER.sub(lambda match: match[0].upper(), text)
 

@@ -297,6 +297,8 @@ def _certainty(statement: SourceStatement, place: tuple[int, int]) -> set[str]:
         found.add("planned")
     whole = statement.text[begin : max(end, place[1])]  # 减产传闻 has the word behind
     found |= {name for name in ("rumoured", "refuted") if patterns[name].search(whole)}
+    if "rumoured" in found and patterns["refuted"].search(statement.text, end):
+        found.add("refuted")
     if statement.modality in _HELD:
         found.add(statement.modality)
     return found
