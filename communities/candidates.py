@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from communities.content import gather
-from communities.evidence import TOPIC_KINDS, EvidenceReader
+from communities.evidence import COMPANIES, TOPIC_KINDS, EvidenceReader
 from communities.summaries import name_givers
 from communities.tracking import Turned, stable_ids, turns
 from kg.model import LifecycleEvent, ThemeEvent
@@ -23,6 +24,7 @@ _SMALLEST = 3  # members of a theme
 _MIN_FACTS = 3  # with fewer its card would be empty
 _MIN_PARTS = 2  # a single part would repeat the whole
 _MOST_TOP = 60  # top themes; the rest is found by search
+_OF_OTHERS = 3  # companies of a small theme of its own
 _DORMANT_AFTER_DAYS = 56  # days without a new note after which a theme is dormant
 _MAX_EVIDENCE = 3
 
@@ -85,9 +87,9 @@ def _topics(members: Sequence[str]) -> tuple[str, ...]:
 def _named(session: QuerySession, gathered: Gathered, previous: Sequence[Community]) -> list[Draft]:
     """Return the themes that are large enough, under the ids of last week's that they continue."""
     eligible = _eligible(gathered)
-    parts = [number for number in eligible if gathered.parents[number] >= 0]
     names: dict[int, str] = {}
-    for level, numbers in enumerate([[n for n in eligible if gathered.parents[n] < 0], parts]):
+    for level in (0, 1):
+        numbers = [number for number, placed in eligible.items() if placed == level]
         old = [
             replace(community, members=_topics(community.members)) for community in previous if community.level == level
         ]
@@ -100,34 +102,40 @@ def _named(session: QuerySession, gathered: Gathered, previous: Sequence[Communi
     return [
         Draft(
             id=names[number],
-            level=int(gathered.parents[number] >= 0),
+            level=level,
             parent=names.get(gathered.parents[number], ""),
             name=session.name(gathered.contents[number].head),
             content=gathered.contents[number],
             born=names[number] not in known,
         )
-        for number in eligible
+        for number, level in eligible.items()
     ]
 
 
-def _eligible(gathered: Gathered) -> list[int]:
-    """Return the themes that are large enough: the largest at the top, and their parts that have a sibling."""
+def _eligible(gathered: Gathered) -> dict[int, int]:
+    """Return the themes that are large enough, with their levels.
+
+    The largest are at the top; below it their parts that have a sibling, and what else stands for a business, for
+    companies are in it.
+    """
 
     def is_large(content: Content) -> bool:
         facts = len(content.facts) + len(content.figures)
         return len(content.members) >= _SMALLEST and facts >= _MIN_FACTS and bool(content.notes)
 
+    parents = gathered.parents
     large = [number for number, content in enumerate(gathered.contents) if is_large(content)]
-    tops = [number for number in large if gathered.parents[number] < 0]
+    tops = [number for number in large if gathered.levels[number] == 0]
     top = set(sorted(tops, key=lambda number: -len(gathered.contents[number].members))[:_MOST_TOP])
-    parts: dict[int, int] = {}
-    for number in large:
-        parts[gathered.parents[number]] = parts.get(gathered.parents[number], 0) + 1
-    return [
-        number
-        for number in large
-        if number in top or (gathered.parents[number] in top and parts[gathered.parents[number]] >= _MIN_PARTS)
-    ]
+    parts = Counter(parents[number] for number in large)
+
+    def has_place(number: int) -> bool:
+        if parents[number] >= 0:
+            return parents[number] in top and parts[parents[number]] >= _MIN_PARTS
+        companies = sum(each.startswith(COMPANIES) for each in gathered.contents[number].members)
+        return number in top or companies >= _OF_OTHERS
+
+    return {number: int(number not in top) for number in large if has_place(number)}
 
 
 def _events(themes: Sequence[Draft], before: Run | None, day: date) -> Iterator[ThemeEvent]:

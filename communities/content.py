@@ -35,6 +35,7 @@ _COHERENT = 0.1  # least mean similarity of the notes about a topic: 工业 is i
 _TIED = 0.5  # weight of shown facts from which a lesser topic belongs to a larger one
 _ABOUT = 0.25  # share of a note from which its events and companies' figures are of the theme
 _STATED, _SHARE_STATED, _SHARE, _NOTES = 0.8, 0.2, 0.25, 2  # when a company belongs, see `_companies`
+_MAIN = 3  # notes under whose headings a firm stands with a topic from which it belongs, however many businesses it has
 _AT_LENGTH = 3  # notes from which a listed company is in a theme in any case
 _LATEST = 28  # days that count as the last weeks
 _FREE = ("event:", "indicator:", "policy:")
@@ -64,7 +65,7 @@ class Content:
 
 
 class _Theme(NamedTuple):
-    """`parent` is the index of the theme above, −1 at the top; `topics` and `companies` are by falling weight.
+    """`parent` is the index of the theme above, −1 for none; `topics` and `companies` are by falling weight.
 
     `core` are the topics that stand for themselves.
     """
@@ -80,9 +81,13 @@ class _Theme(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The contents of all themes, the index of each one's parent (−1 at the top), and their grouping."""
+    """The contents of all themes, their levels, the index of each one's parent (−1 for none), and their grouping.
+
+    A theme of level 1 without a parent stands for a topic that is like no head.
+    """
 
     contents: tuple[Content, ...]
+    levels: tuple[int, ...]
     parents: tuple[int, ...]
     grouping: Grouping
     topics: int
@@ -113,9 +118,10 @@ def gather(
     themes = list(_themes(evidence, topics, weight, grouping))
     themes = _with_companies_at_length(evidence, themes)
     contents = _contents(session, reader, themes, since)
-    known = {topic for theme in themes for topic in theme.topics}
+    known = {topic for theme in themes if theme.level == 0 for topic in theme.topics}
     share = sum(weight[topic] for topic in weight if topic in known) / (sum(weight.values()) or 1.0)
-    return Gathered(tuple(contents), tuple(theme.parent for theme in themes), grouping, len(topics), round(share, 4))
+    levels, parents = tuple(theme.level for theme in themes), tuple(theme.parent for theme in themes)
+    return Gathered(tuple(contents), levels, parents, grouping, len(topics), round(share, 4))
 
 
 def _topics(evidence: TopicEvidence, weight: Mapping[str, float], old: Collection[str]) -> list[str]:
@@ -157,14 +163,13 @@ def _coherence(evidence: TopicEvidence) -> dict[str, float]:
 def _themes(
     evidence: TopicEvidence, topics: Sequence[str], weight: Mapping[str, float], grouping: Grouping
 ) -> Iterator[_Theme]:
-    """Yield the top themes by falling weight, each followed by its sub-themes."""
-    grouped = [topic for topic, label in zip(topics, grouping.top.tolist(), strict=True) if label >= 0]
-    lesser = _lesser(evidence, grouped)
+    """Yield the top themes by falling weight, each followed by its sub-themes, then what is like no head."""
+    lesser = _lesser(evidence, topics)
     groups: dict[int, list[int]] = defaultdict(list)
     for number, label in enumerate(grouping.top.tolist()):
         groups[label].append(number)
     place = 0
-    groups.pop(-1, None)
+    alone = groups.pop(-1, [])
     for first in sorted(groups, key=lambda first: (-sum(weight[topics[row]] for row in groups[first]), first)):
         top, rows, head = place, groups[first], topics[first]
         yield _theme(evidence, 0, -1, [topics[row] for row in rows], lesser, head)
@@ -176,6 +181,11 @@ def _themes(
             if part[0] != head:  # the theme itself is what is called so
                 yield _theme(evidence, 1, top, part, lesser, part[0])
                 place += 1
+    others: dict[int, list[str]] = defaultdict(list)
+    for row in alone:
+        others[int(grouping.part[row])].append(topics[row])
+    for part in others.values():
+        yield _theme(evidence, 1, -1, part, lesser, part[0])
 
 
 def _theme(
@@ -222,19 +232,18 @@ def _companies(evidence: TopicEvidence, topic: str) -> Iterator[tuple[str, float
             continue
         total = sum(min(each, 1.0) for each in documents.values())
         share = total / max(evidence.named_in[company], 1)
-        firm = sum(each > IN_FOCUS + 0.3 for each in documents.values()) >= _NOTES and share >= _SHARE
-        if firm or (topic in evidence.stated and evidence.stated[topic].get(company) and _is_stated(total, share)):
+        notes = sum(each > IN_FOCUS + 0.3 for each in documents.values())
+        stated = bool(evidence.stated.get(topic, {}).get(company))
+        firm = notes >= _NOTES and share >= _SHARE
+        if firm or (stated and (notes >= _MAIN or (total >= _STATED and share >= _SHARE_STATED))):
             yield company, total * min(share, 1.0) ** 0.5
-
-
-def _is_stated(total: float, share: float) -> bool:
-    return total >= _STATED and share >= _SHARE_STATED
 
 
 def _with_companies_at_length(evidence: TopicEvidence, themes: Sequence[_Theme]) -> list[_Theme]:
     """Put each listed company that notes discuss at length in the theme it is named with most, if it is in none."""
-    placed = {company for theme in themes for company in theme.companies}
-    home = {topic: number for number, theme in enumerate(themes) for topic in theme.topics}
+    large = [number for number, theme in enumerate(themes) if theme.level == 0 or theme.parent >= 0]
+    placed = {company for number in large for company in themes[number].companies}
+    home = {topic: number for number in large for topic in themes[number].topics}
     best: dict[str, tuple[float, str]] = {}
     for topic in sorted(home):
         for company, documents in evidence.companies[topic].items():

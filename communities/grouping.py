@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _COMPANIES, _TIES, _KIND_OF = 0.7, 0.5, 0.3  # weights of the layers, the first, shared notes, being 1
 _FAINT = 0.12  # similarities below this are left out
 _NEAR = 0.42  # least similarity to a head
+_LINKED, _NOTES_ALONE = 0.08, 0.7  # least similarity by companies, facts and names, and what notes count below it
 _OWN, _FULL = 2.0, 1.5  # how well a head covers itself, and another topic at most
 _TWICE, _NEW = 1.3, 0.6  # similarity from which two topics are not both heads, and how much less counts against it
 _CALLED = 1.2  # similarity to the head from which a larger topic gives the group its name
@@ -33,7 +34,7 @@ _GAIN, _MOST, _EACH = 1.5, 66, 5  # least coverage that a head adds, most heads,
 _KEPT = 1.5  # advantage of last week's heads
 _MOVE = 0.15  # similarity that a topic must gain to leave last week's head
 _SAME = 1.7  # similarity from which a topic is part of a larger one's sub-theme
-DETECTION = "topics/2"  # increment when the same notes would be grouped differently
+DETECTION = "topics/3"  # increment when the same notes would be grouped differently
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,14 @@ def _cosine(rows: Matrix) -> Matrix:
 
 
 def _layered(share: Matrix, fixed: Matrix) -> Matrix:
-    alike = np.round(_cosine(share) + fixed, 6)  # equal on every processor
+    """Return the sum of the layers.
+
+    Shared notes alone count less between two topics that companies, facts or names tie to others: a weekly of ten
+    trades ties none.
+    """
+    noted, tied = _cosine(share), np.where(np.eye(len(fixed)), 0.0, fixed).max(axis=1) >= _LINKED
+    apart = (fixed < _LINKED) & np.outer(tied, tied)
+    alike = np.round(np.where(apart, _NOTES_ALONE * noted, noted) + fixed, 6)  # equal on every processor
     np.fill_diagonal(alike, 0.0)
     alike[alike < _FAINT] = 0.0
     return np.asarray(alike)

@@ -44,18 +44,27 @@ def shown(fact: Fact) -> Evidence:
 
 def names(session: QuerySession, entity_id: str, quote: str) -> bool:
     """Whether a quote names an entity; a firm needs its name, a measure most of its characters."""
-    name, known = session.name(entity_id), session.known(entity_id)
-    if name in quote or any(alias.name in quote for alias in (known.aliases if known else ())):
+    if _spells(session, entity_id, quote):
         return True
+    name = session.name(entity_id)
     if entity_id.startswith(COMPANIES) or len(name) < _LEAST_NAME:
         return False
     return sum(each in quote for each in name) >= _ENOUGH * len(name)
 
 
-def makes_known(session: QuerySession, fact: Fact) -> bool:
-    """Whether a quote names both the firm and what it makes, and is no list of shares nor of what has ended."""
+def _spells(session: QuerySession, entity_id: str, text: str) -> bool:
+    """Whether a text has one of the names of an entity."""
+    known = session.known(entity_id)
+    return session.name(entity_id) in text or any(alias.name in text for alias in (known.aliases if known else ()))
+
+
+def makes_known(session: QuerySession, fact: Fact, section: str = "") -> bool:
+    """Whether a quote names the firm, and it or the heading of its section what the firm makes.
+
+    A list of shares, or of what has ended, does not count.
+    """
     quote = shown(fact).quote
-    both = names(session, fact.subject, quote) and session.name(fact.object) in quote
+    both = _spells(session, fact.subject, quote) and _spells(session, fact.object, quote + section)
     return both and not _UNMADE.search(quote)
 
 

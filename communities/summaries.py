@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kg.model import Fact
     from kg.query.session import QuerySession
 
-TEMPLATE = "composed/6"  # increment when the same facts would be worded differently
+TEMPLATE = "composed/7"  # increment when the same facts would be worded differently
 LATEST = timedelta(days=28)  # the last weeks
 _RECENT = timedelta(days=56)  # comes before what is older
 _CONSIDERED = 150  # facts of a kind that a summary looks through
@@ -51,22 +51,26 @@ _NO_HEADLINE = re.compile(
     "(?:如下|建议|提示|分析|梳理|情况|概览|回顾|观点|逻辑|跟踪|表现|定义|因素|结构|涨跌幅|数据|格局|概况|介绍|原因|进展|路径|方向|策略|影响)$"
 )
 _VALUATION = re.compile("(?:P[EBS]|EPS|BPS|EBITDA|市值|股价|估值|评级|目标价|涨跌?幅|跌幅|指数|收益率)$", re.IGNORECASE)
-_MIN_LINES = 2  # with fewer a summary says nothing
+_MIN_LINES, _MIN_FIRMS = 2, 3  # with fewer lines, or companies in an only line, a summary says nothing
 
 
 class ThemePage:
-    """The facts of a theme that its lines may use, recent ones first; each sentence is taken once."""
+    """The facts of a theme that its lines may use: about its head first, then recent ones; a sentence serves once."""
 
     def __init__(self, session: QuerySession, content: Content, day: date) -> None:
         self.session, self.content, self.day = session, content, day
         self.members = frozenset(content.members)
         self.head = session.name(content.head)
         self._used: set[tuple[str, int]] = set()
+        self._sections: dict[str, list[tuple[int, int, str]]] = {}
+        for chunk, heading in content.sections:
+            self._sections.setdefault(chunk.document, []).append((chunk.start, chunk.end, heading))
         effects = [fact for fact in content.facts if fact.relation in _EFFECT and fact.modality is Modality.ASSERTED]
         self.causes = [fact for fact in self._ordered(effects) if printable.is_cause(session, fact)]
+        self.causes.sort(key=lambda fact: not self.is_of_head(fact))
         measured = [fact for fact in content.figures if not _VALUATION.search(fact.object)]
         figures = [fact for fact in self._ordered(measured) if printable.is_figure(session, fact)]
-        figures.sort(key=lambda fact: fact.subject.startswith(COMPANIES))  # a theme is its products and trades first
+        figures.sort(key=lambda fact: (fact.subject.startswith(COMPANIES), not self.is_of_head(fact)))
         self.figures = [fact for fact in figures if fact.modality is Modality.ASSERTED]
         self.forecasts = [fact for fact in figures if fact.modality in _OPEN and self.is_ahead(fact)]
 
@@ -78,6 +82,17 @@ class ThemePage:
             return self.day - fact.last_published_on >= _RECENT, -min(period, self.day).toordinal()
 
         return sorted(facts, key=key)[:_CONSIDERED]
+
+    def is_of_head(self, fact: Fact) -> bool:
+        """Whether a fact says how the head topic or a measure of it moves, not one firm of it."""
+        firms = any(each.startswith(COMPANIES) for each in (fact.subject, fact.object))
+        return not firms and self.head in self.session.name(fact.object)
+
+    def section(self, fact: Fact) -> str:
+        """Return the heading about the head topic below which a fact is quoted; "" for none."""
+        item = printable.shown(fact)
+        headings = self._sections.get(item.document, ())
+        return next((heading for start, end, heading in headings if start <= item.start < end), "")
 
     def is_ahead(self, fact: Fact) -> bool:
         """Whether the period of a fact is still open."""
@@ -118,7 +133,7 @@ def compose(session: QuerySession, content: Content, *, day: date, children: Seq
     page = ThemePage(session, content, day)
     body = (*_gist(page), *_chain(page), *_makers(page), *_news(page), *exposed(page), *_expected(page))
     lines: tuple[SummaryLine, ...] = ()
-    if len(body) >= _MIN_LINES:
+    if len(body) >= _MIN_LINES or any(len(line.facts) >= _MIN_FIRMS for line in body):
         lines = (*body[:1], *_parts(children), *body[1:])
     key = digest((TEMPLATE, title, *(part for line in lines for part in (line.text, *line.facts))))
     return Summary(f"summary:{key}", title, lines, _span(content))
@@ -163,9 +178,9 @@ def _said(heading: str, name: str) -> str:
 
 
 def _gist(page: ThemePage) -> Iterator[SummaryLine]:
-    """Yield what moved most of late, which way, since when, and how many sources say so."""
-    own = [fact for fact in page.figures if not fact.subject.startswith(COMPANIES)]
-    moves = [*page.causes, *(fact for fact in own if fact.value and fact.value.change)]
+    """Yield what moved the head topic most of late, which way, since when, and how many sources say so."""
+    own = [fact for fact in (*page.causes, *page.figures) if page.is_of_head(fact)]
+    moves = [fact for fact in own if fact.relation in _EFFECT or (fact.value and fact.value.change)]
     recent = [fact for fact in moves if fact.last_published_on > page.day - _RECENT]
     some = sorted(recent or moves or own, key=lambda fact: -fact.witnesses)
     for fact in page.take(some, 1):
@@ -206,15 +221,22 @@ def _makers(page: ThemePage) -> Iterator[SummaryLine]:
     session, makes = page.session, {}  # type: tuple[QuerySession, dict[str, Fact]]
     made_by = [fact for fact in page.content.facts if fact.relation in _MAKES and fact.subject.startswith(COMPANIES)]
     for fact in made_by:
-        if fact.modality is Modality.ASSERTED and fact.subject not in makes and printable.makes_known(session, fact):
+        known = printable.makes_known(session, fact, section=page.section(fact))
+        if fact.modality is Modality.ASSERTED and fact.subject not in makes and known:
             makes[fact.subject] = fact
-    ranked = sorted(
-        (each for each in page.content.members if each in makes), key=lambda each: not each.startswith("sec:")
-    )[:_COMPANIES]
+    listed = tuple(session.name(each) for each in page.content.members if each.startswith("sec:"))
+    firms = [each for each in page.content.members if each in makes]
+    firms = [each for each in firms if each.startswith("sec:") or not _is_short(session.name(each), listed)]
+    ranked = sorted(firms, key=lambda each: not each.startswith("sec:"))[:_COMPANIES]
     if ranked:
         made = {each: session.name(makes[each].object) for each in ranked}
         texts = [_coded(session, each) + ("" if made[each] == page.head else f"—{made[each]}") for each in ranked]
         yield SummaryLine(f"公司：{'、'.join(texts)}", tuple(dict.fromkeys(makes[each].id for each in ranked)))
+
+
+def _is_short(name: str, listed: Iterable[str]) -> bool:
+    """Whether a firm without a code goes by the beginning of a listed one's name: 中宠, 中宠股份."""
+    return any(each.startswith(name) for each in listed)
 
 
 def _coded(session: QuerySession, entity_id: str) -> str:

@@ -14,6 +14,7 @@ from extraction.claims.effects.reader import EffectReader
 from extraction.claims.readers import FigureReader, PatternReader, TableClaims
 from extraction.claims.relations.frames import FrameReader
 from extraction.claims.relations.precedence import settled
+from extraction.claims.relations.stages import StageReader
 from extraction.claims.tables.filing_links import FilingLinkReader
 from extraction.claims.tables.statements import StatementReader
 from extraction.context.coreference import Discourse
@@ -105,6 +106,7 @@ class Extractor:
             PatternReader(),
             FigureReader(self._lexicon),
             EffectReader(),
+            StageReader(),
         ]
         linker = NameLinker(self._lexicon, master, partial(_kinds_of, edges))
         if edges is not None:

@@ -25,6 +25,7 @@ _LEGAL = re.compile(
     r"\b(?:incorporated|inc|corporation|corp|company|companies|co|plc|ltd|limited|llc|lp|nv|sa|se|ag|the|group"
     r"|holdings?|and subsidiaries|de|new)\b|股份有限公司|有限责任公司|有限公司|集团"
 )
+_INITIALS = re.compile(r"(?<=\b[a-z]) (?=[a-z]\b)")  # v f corporation
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class Filing:
 
     `year` and `quarter` are fiscal. `year` is that of the day on which the fiscal year ends; `own_year` is the number
     that the issuer gives the year where it is another one (fiscal 2022 of a retailer ends in January 2023). `ends` is
-    the last day of the period, or the day of the event. Amounts are in `scale` units of `currency`.
+    the last day of the period, or the day of the event. `number` is the commission's file number, the same for all
+    filings of an issuer. Amounts are in `scale` units of `currency`.
     """
 
     company: str
@@ -43,6 +45,7 @@ class Filing:
     own_year: int = 0
     ends: date | None = None
     codes: tuple[str, ...] = ()
+    number: str = ""
     currency: str = ""
     scale: int = 0
 
@@ -60,6 +63,7 @@ class Filing:
             own_year=_number(tags.get("own_year")),
             ends=_day(tags.get("period_end")),
             codes=document.codes,
+            number=tags.get("file_number", ""),
             currency=tags.get("currency", ""),
             scale=_number(tags.get("scale")),
         )
@@ -79,6 +83,7 @@ class Filing:
             "fiscal_quarter": self.quarter,
             "own_year": self.own_year,
             "period_end": self.ends.isoformat() if self.ends else "",
+            "file_number": self.number,
             "currency": self.currency,
             "scale": self.scale,
         }
@@ -125,9 +130,14 @@ def company_key(name: str) -> str:
 
     >>> company_key("Adobe Inc."), company_key("LOCKHEED MARTIN CORPORATION"), company_key("示例股份有限公司")
     ('adobe', 'lockheed martin', '示例')
+    >>> company_key("AMAZON.COM, INC."), company_key("V. F. Corporation"), company_key("Mondelēz International")
+    ('amazon com', 'vf', 'mondelez international')
     """
     folded = unicodedata.normalize("NFKC", name).casefold().replace("’", "'").replace("&", " and ")
-    folded = re.sub(r"[.,']", "", folded)
+    if not folded.isascii():  # Mondelēz
+        folded = unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFD", folded)))
+    folded = re.sub(r"(?<=\w\w)\.(?=\w\w)", " ", folded)  # amazon.com
+    folded = _INITIALS.sub("", re.sub(r"[.,']", "", folded)).replace("united states", "us")
     plain = _LEGAL.sub(" ", folded)
     kept = plain if len(plain.strip()) > 1 else folded
     return re.sub(r"^and | and$", "", " ".join(re.sub(r"[\W_]+", " ", kept).split()))

@@ -10,6 +10,7 @@ import re
 from msgspec import Struct
 
 from extraction.certainty.effect_words import (
+    AVERTED_BEFORE,
     BURDEN,
     CALLED_OFF,
     CALLED_OFF_BEFORE,
@@ -58,6 +59,8 @@ def move_of(text: str, start: int, end: int, *, name: str = "") -> Move | None:
     >>> move_of("降息推高铜价", 4, 6).sign
     1
     """
+    if AVERTED_BEFORE.search(text, max(0, start - _BEFORE), start):
+        return Move(0, end)
     after = _after(text, end, name or text[start:end])
     before = MOVES_BEFORE.search(text, max(0, start - _BEFORE), start)
     if after is not None:
@@ -116,6 +119,8 @@ def _after(text: str, end: int, name: str) -> Move | None:
         stop, move = verb.start(), None
     elif verb and move and verb.start() >= move.end():
         stop = verb.start()  # what follows is said of the effect: 「消费下滑导致需求不及预期」
+    if move and _LEVEL.fullmatch(move[0]) and (onward := MOVES.search(text, move.end(), stop)):
+        move = onward  # 「高位回调」
     if move and move.start() - end > _REACH:
         move = None
     if UNCLEAR.search(text, end, stop if move is None else min(stop, move.end() + 6)):

@@ -142,7 +142,7 @@ def _of_figure(modality: Modality, claim: Claim, annotated: AnnotatedSentence, p
     end = claim.valid.end if claim.valid else None
     if claim.valid is None and claim.object.name in CLOSING_INDICATORS:
         return Modality.ASSERTED
-    if modality == Modality.FORECAST:
+    if modality in {Modality.FORECAST, Modality.PLANNED}:  # 「甲公司计划裁员，一季度净利润下降12%」
         return Modality.ASSERTED if end and end < published_on - _LONG_PAST else modality
     if modality != Modality.ASSERTED:
         return modality

@@ -6,6 +6,7 @@ A direction that no word states is none. A measure without one as the cause, and
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -28,7 +29,9 @@ _PARTIES = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS})
 _UNCONFIRMED = 0.8  # of a direction that no word of the clause confirms
 _DENIED = 0.3  # of an effect that its clause plays down: 「油价下跌对出海影响有限」
 _BEFORE = 10
+_COMMA = re.compile("，")
 _HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
+_PRICED = frozenset({Kind.PRODUCT, Kind.INDUSTRY})
 
 
 def one_sign(claims: Iterable[Read]) -> list[Read]:
@@ -61,9 +64,15 @@ def _checked(claim: Claim, text: str) -> Claim:
         return claim
     claim = claim if claim.signed else _signed(claim, text)
     start, last = sorted((claim.subject.start, claim.object.start))
-    if start >= 0 and PHRASES["no_effect"].search(text, start, clause_end(text, last)):
+    if start >= 0 and (PHRASES["no_effect"].search(text, start, clause_end(text, last)) or _turned_from(claim, text)):
         return structs.replace(claim, confidence=min(claim.confidence, _DENIED))
     return claim
+
+
+def _turned_from(claim: Claim, text: str) -> bool:
+    """Whether a clause between a cause and its effect turns to something else: 「…，但新工艺推动增长」."""
+    between = text[claim.subject.end : claim.object.start]
+    return any(PHRASES["but"].match(between, mark.end()) for mark in _COMMA.finditer(between))
 
 
 def _signed(claim: Claim, text: str) -> Claim:
@@ -100,7 +109,8 @@ def _direction(end: EntityMention, read: str, text: str) -> str:
     if end.kind in _HAPPENS:
         return "down" if denied_after(text, end.start, end.end) else "none"
     swayed = SWAYED_BEFORE.search(text, max(0, end.start - _BEFORE), end.start)
-    move = move_of(text, end.start, end.end, name=end.name) if end.kind == Kind.INDICATOR else None
-    if move is None and swayed and read == "up":
+    own = end.kind in _PRICED and PHRASES["own_price"].match(text, end.end)  # 「随碳酸锂下跌」
+    move = move_of(text, end.start, end.end, name=end.name) if own or end.kind == Kind.INDICATOR else None
+    if move is None and swayed and (read == "up" or swayed["either_way"]):
         return "none"
     return read if move is None or move.level else _DIRECTION[move.sign]

@@ -7,18 +7,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from extraction.certainty.modality import is_risk_heading
 from extraction.context.places import ORDINAL, heading_place
 from extraction.context.surroundings import CODE, heading_subject
 from extraction.dating.policy import heading_period
+from extraction.sentence import CONTEXT, EntityMention
 from extraction.text.lexicon import phrases
 from kg.model import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import date
 
-    from extraction.sentence import EntityMention
     from kg.period import Period
 
 _PHRASES = phrases("context/headings")
@@ -155,3 +157,15 @@ def _names_industry(text: str) -> bool:
     words = ORDINAL.sub("", text).strip()
     found = _INDUSTRY.fullmatch(words)
     return found is not None and _GENERIC_INDUSTRY.fullmatch(words[:-2]) is None
+
+
+def only_topic(names: Iterable[EntityMention]) -> EntityMention | None:
+    """Return the only trade or product that a title or heading names, as said elsewhere."""
+    things = {ref.entity: ref for ref in names if ref.kind in {Kind.INDUSTRY, Kind.PRODUCT}}
+    only = next(iter(things.values())) if len(things) == 1 else None
+    return only and elsewhere(only)
+
+
+def elsewhere(name: EntityMention) -> EntityMention:
+    """Return a name of another line: its offsets mean nothing in this one."""
+    return structs.replace(name, start=CONTEXT, end=CONTEXT, owner_end=CONTEXT)

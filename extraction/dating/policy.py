@@ -39,7 +39,8 @@ _SINCE_NEW_YEAR = re.compile("年初|YTD|今年|20\\d\\d ?年")
 _THIS_WEEK = re.compile(r"(?:截至|截止|在)?(?:本周|当周|周内|本星期|这周)")
 _BEGAN = re.compile(r"(?:由[^，。；]{0,12})?(?:成立|创立|创办|创建|设立|上市|挂牌)(?!以来)")
 _BEGAN_IN = re.compile(r"(?:成立|创立|创办|创建|始建|设立|上市|挂牌)[于在]$")
-_BASE = re.compile("(?:的|同期)?[高低]?基数")  # the year of 「源于去年高基数」 is not inherited
+# the year of 「源于去年高基数」 is not inherited
+_BASE = re.compile("(?:的|同期)?(?:[高低]?基数|[^，。；]{0,10}[高低]基数)")
 _SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
 _HEADING_DAYS = re.compile(r"[（(](\d{1,2})\.(\d{1,2}) ?[-~—–] ?(\d{1,2})\.(\d{1,2})[)）]")
 
@@ -50,6 +51,8 @@ STARTS_RANGE = phrases("dating/policy")["starts_range"]
 SAME_TIME = re.compile(r"同期|上年|去年|前年|上月|上周|上季|年初|上一")
 _FISCAL = re.compile("财政?年|财务年|财季|FY")
 _TITLED = re.compile("《[^》]*》")  # last week's note
+_ALREADY = re.compile("已[^，。；：]*$")
+_PER_PIECE = ("用量", "需求", "需求量", "价值量")
 _NOW = re.compile("目前|当前|现阶段|如今|现在")
 _DATE_TO_NUMBER = re.compile("的?(?:约|近)?")
 _COMPARED_WITH = re.compile("(?:较|相较于?|比|相比|对比|于|超|超过|同比|是|为)$")
@@ -57,8 +60,7 @@ _SAME_LEVEL = re.compile("的?(?:为|是|仅为?|达|达到|实现|盈利|亏损
 _WRITTEN = re.compile(r"[\dQH]+[^同]*$")
 _CLOSING_SPAN, _MONTHS, _YEARS = timedelta(days=8), timedelta(days=45), timedelta(days=366)
 
-# 「8月非农就业数据…」: the period belongs to these data only.
-_DATA_RELEASE = re.compile(r"(?:份)?[^，。；]{2,12}?(?:数据|会议纪要)")
+_DATA_RELEASE = re.compile(r"(?:份)?[^，。；]{2,12}?(?:数据|会议纪要)")  # 「8月非农就业数据…」 dates these data only
 _SHORT = frozenset({Precision.DAY, Precision.WEEK, Precision.MONTH})  # these mostly belong to an adjacent figure
 _OPENING = re.compile(r"(?:[^，。；：]{0,16}：)?[^，。；：\d]{0,4}")
 _FOUNDING = frozenset({"founds", "lists_through"})
@@ -260,13 +262,9 @@ def figure_period(
     dated = _last(candidates, quantity.start)
     if _NOW.search(annotated.text, dated.end if dated else 0, quantity.start):
         return None, None
-    carried = annotated.period
-    if dated is None and carried and indicator.name in CLOSING_INDICATORS and _lasts(carried, _CLOSING_SPAN):
-        return None, None  # 「股价13.3元，2024年EPS1.4元」
     level = quantity.change in {"", "share"}
-    if dated is None:  # an inherited span of years dates only changes
-        summed = carried and (_lasts_years(carried) or (_is_spot(annotated, indicator) and _sums_months(carried)))
-        return None, None if summed and level else carried
+    if dated is None:
+        return None, _inherited_period(annotated, indicator, quantity, level=level)
     between = any(dated.end <= each.start < quantity.start for each in annotated.quantities)
     if between and not quantity.change and annotated.text.find("每年", dated.end, quantity.start) >= 0:
         return None, None  # 「2024年需求80万吨，预计每年增加5万吨」
@@ -279,6 +277,21 @@ def figure_period(
     earlier = tuple(each for each in annotated.periods if each is not dated and not _lasts_years(each.period))
     shorter = _last(earlier, quantity.start)
     return shorter, shorter.period if shorter else None
+
+
+def _inherited_period(
+    annotated: AnnotatedSentence, indicator: EntityMention, quantity: Quantity, *, level: bool
+) -> Period | None:
+    """Return the period that a figure takes from the text before; a span of years dates only changes."""
+    carried = annotated.period
+    if carried is None or (indicator.name in CLOSING_INDICATORS and _lasts(carried, _CLOSING_SPAN)):
+        return None  # 「股价13.3元，2024年EPS1.4元」
+    if not level:
+        return carried
+    # 「4G手机PMIC用量4颗」 is of no period, 「份额已超过90%」 of now
+    timeless = not quantity.scale and indicator.name.endswith(_PER_PIECE)
+    timeless |= _lasts_years(carried) or (_is_spot(annotated, indicator) and _sums_months(carried))
+    return None if timeless or _ALREADY.search(annotated.text, 0, quantity.start) else carried
 
 
 def years_of(annotated: AnnotatedSentence, quantity: Quantity) -> list[Period]:

@@ -6,11 +6,12 @@ import email
 import email.policy
 import re
 import unicodedata
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from extraction.documents.assembly import Body, TextPiece, carve, judge
-from extraction.documents.cleaning import is_figure_label, line_reason
+from extraction.documents.cleaning import Reason, is_figure_label, line_reason
 from extraction.documents.encoding import decode
 from extraction.documents.html import visible_text
 from extraction.documents.metadata import Metadata, build, from_head, from_mapping
@@ -32,6 +33,8 @@ _HEADING = re.compile(
 )
 _ITEM = re.compile(r"\s*(?:[-*]\s+|[•●◆■□▪❑➢⚫·\uf06c-\uf0fe]\s*|[（(]\d{1,2}[)）]|\d{1,2}[)）]|[①-⑳])")
 _SENTENCE_END = ("。", "！", "？", "；", "!", "?", ";", ".", "：", ":", "，", "、")
+# entries of a table of contents whose line breaks were lost: from the first leader to the page number of the last
+_FLAT_CONTENTS = re.compile(r"[.．…·]{6,}\s*\d{1,3}(?:(?:(?![.．…·]{6})[^\n]){1,200}[.．…·]{6,}\s*\d{1,3})*")
 _MAX_HEADING = 40
 _MAX_WRAP_WIDTH = 130  # columns; a wider line is an unwrapped paragraph
 _WRAP_FULL = 0.85
@@ -101,7 +104,7 @@ def _sent(message: EmailMessage) -> datetime | str:
 
 def carve_plain(text: str, *, cleaned: bool = True) -> Body:
     """Find headings, paragraphs, items and removed lines in plain text, which is kept unchanged."""
-    pieces = [_piece(lines) for lines in _paragraphs(text.split("\n"))]
+    pieces = [part for lines in _paragraphs(text.split("\n")) for part in _contents_apart(_piece(lines))]
     return carve(text, judge(pieces) if cleaned else pieces)
 
 
@@ -158,6 +161,22 @@ def _piece(lines: Sequence[str]) -> TextPiece:
     if len(lines) == 1 and (level := heading_level(text)):
         return TextPiece(text, BlockKind.HEADING, level)
     return TextPiece(text, BlockKind.ITEM, 1) if is_item(text) else TextPiece(text)
+
+
+def _contents_apart(piece: TextPiece) -> Iterator[TextPiece]:
+    """Split the entries of a table of contents from a flattened text; a piece that is one entry is judged as a line."""
+    at = 0
+    if piece.kind is BlockKind.PARAGRAPH and _FLAT_CONTENTS.search(piece.text):
+        for found in _FLAT_CONTENTS.finditer(piece.text):
+            begin = max(at, *(piece.text.rfind(mark, at, found.start()) + 1 for mark in "。！？；"))
+            if found.end() == len(piece.text) and begin == at:
+                break
+            if piece.text[at:begin].strip():
+                yield TextPiece(piece.text[at:begin])
+            yield TextPiece(piece.text[begin : found.end()], reason=Reason.CONTENTS)
+            at = found.end()
+    if piece.text[at:].strip():
+        yield replace(piece, text=piece.text[at:])
 
 
 def _width(line: str) -> int:

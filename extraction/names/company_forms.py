@@ -46,6 +46,7 @@ _LATIN = re.compile(r"[A-Za-z0-9]")
 _BRACKETED = re.compile(r"[（(][^（()）]{1,12}[）)]")
 _PART = _PHRASES["part"]
 _GLUED = re.compile(r"(?:[A-Za-z]*[a-z][A-Za-z]*|[\d()（）-]{5,})(?=[一-鿿])")
+_COUNTED = re.compile(r"\d ?[家只](?:代表性?|重点|核心|主要|样本|可比|龙头)?[A-Z+]{0,4}$")  # 15家A+HCXO公司
 _INDEX = re.compile(
     "^(?:(?:申万|中信|SW|CS|CI)(?=..)|[Qq][1-4](?=..|$)|[Hh][12]$)"
 )  # whose sector it is, or a quarter run into the name
@@ -86,6 +87,7 @@ def find_firms(text: str, spans: Sequence[Span] = ()) -> list[Firm]:
     if not found:
         return []
     kept: list[Firm] = []
+    found = [firm for firm in found if firm.sure or not _COUNTED.search(text, 0, firm.start)]
     for firm in sorted(found, key=lambda each: (not each.sure, each.start - each.end, each.start)):
         if not any(firm.start < other.end and other.start < firm.end for other in kept):
             kept.append(firm)
@@ -204,8 +206,13 @@ def is_proper(name: str) -> bool:
     words, name = _words(), _INDEX.sub("", name)
     if name.endswith(words.never_ends) or name in words.generic:
         return False
-    rest = [word for word in rjieba.cut(name, hmm=False) if word not in words.generic]
+    rest = [word for word in rjieba.cut(name, hmm=False) if word not in words.generic and word[0].isalnum()]
     return sum(len(word) for word in rest) > 1
+
+
+def is_one_word(name: str) -> bool:
+    """Whether a name is one ordinary word of the dictionary: 核心技术."""
+    return len(rjieba.cut(name, hmm=False)) == 1
 
 
 def _is_unknown_word(word: str) -> bool:

@@ -36,7 +36,9 @@ _BRACKETS = re.compile(r"[（）()【】\[\]「」『』《》“”‘’\"]")
 _MAX_OPEN_BRACKETS = 32  # open brackets; more are misprints, and all are scanned at every mark
 _MAX_BRACKET = 160  # characters; an opening bracket whose mate is farther away is a misprint
 
-_ENDING = re.compile(r"[。！？；!?;\n]|\.(?=[\"”’)]?\s+[A-Z\"“(]|[\"”’)]?\s*$)")
+# the caption of a flattened figure: 资料来源：甲乙，丙丁证券研究所从利润看…
+_CAPTION_END = r"(?:资料|数据)来源[:：][^。！？；!?;\n]{2,60}?(?:研究(?:所|院|部|中心|发展部)|研发中心|整理)(?:整理)?"
+_ENDING = re.compile(_CAPTION_END + r"|[。！？；!?;\n]|\.(?=[\"”’)]?\s+[A-Z\"“(]|[\"”’)]?\s*$)")
 _ABBREVIATION = re.compile(r"\b(?:[A-Za-z]|Inc|Co|Ltd|Corp|No|vs|Mr|Mrs|Ms|Dr|Fig|est|approx|St|cf|al)$")
 _ENUMERATION = re.compile(r"[\s*(（]*[0-9]{1,3}$")
 _ENTITY = re.compile(r"&#?\w{1,10}$")
@@ -162,7 +164,9 @@ def _sentence_ends(block: str) -> Iterator[int]:
         while nearest < len(closed) and closed[nearest][1] < place:
             nearest += 1
         inside = nearest < len(closed) and closed[nearest][0] < place
-        if mark == "\n":
+        if len(mark) > 1:
+            cut = at  # a caption
+        elif mark == "\n":
             cut = None if _is_wrapped(block, place) else at
         elif (inside and not (mark == "。" and closed[nearest][1] == place + 1)) or _is_false_end(block, begin, place):
             cut = None

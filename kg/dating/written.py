@@ -88,8 +88,8 @@ def _reversed(_: DateReference, g: Groups) -> Reading:
     year = century(g["y"])
     if g.get("h"):
         return periods.half(year, int(g["h"]))
-    if g.get("m"):
-        return month_span(year, 1, int(g["m"]))
+    if month := g.get("m") or g.get("m1"):
+        return month_span(year, 1, int(month))
     first = int(g["q"])
     return quarter_span(year, first, int(g.get("q2") or first))
 
@@ -166,7 +166,12 @@ WRITTEN = (
         _reversed,
     ),
     Form("nHyy", rf"{_FREE}(?P<h>[12])H ?'?(?P<y>{_YY})(?:[EFA]|年)?{NO_LETTER}", "1H25", _reversed),
-    Form("nMyy", rf"{_FREE}(?:1[-~])?(?P<m>[369])M ?'?(?P<y>{_YY})(?:年)?{NO_LETTER}", "9M24", _reversed),
+    Form(
+        "nMyy",
+        rf"{_FREE}(?:1[-~](?P<m>[2-9]|1[0-2])|(?P<m1>[369]))M ?'?(?P<y>{_YY})(?:年)?{NO_LETTER}",
+        "9M24",
+        _reversed,
+    ),
     Form(
         "Qn yyyy",
         rf"{_FREE}Q(?P<q>[1-4])(?:{TO}Q(?P<q2>[2-4]))?(?: |'| ')(?P<y>{YEAR}|(?<=')\d\d){NO_LETTER}",

@@ -10,14 +10,13 @@ from rapidfuzz import fuzz, process
 
 from kg.errors import UnknownName
 from kg.ids import normal_name
-from kg.model import Kind
+from kg.model import Entity, Kind
 from kg.query.ask.lexicon import lexicon
 from kg.query.plain import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kg.model import Entity
     from kg.query.answers import EntityRef
     from kg.query.session import QuerySession
 
@@ -29,8 +28,21 @@ _PRICE = "价"
 _RATE = "汇率"
 _MOVES = {1: ("上行", "上升", "上涨", "升值", "走强"), -1: ("下行", "下降", "下跌", "贬值", "走弱")}
 _TAILS = ("政策", "措施")
+_AMOUNTS = ("量", "额", "规模")  # 海上风电招标 speaks of its amount
 _HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
+_FACTORS = _HAPPENS | {Kind.INDICATOR}
 _PRICED = frozenset({Kind.PRODUCT, Kind.INDUSTRY})
+# What makes a narrower measure of one: a place, a market or a grade before its name.
+_GRADE = re.compile(
+    "(?:国[际内产]|海外|全球|世界|中国|我国|美国?|欧[洲盟元]?|日本|韩国|印尼|印度|东南亚|中东|俄罗斯|西北|华[东北南中]|港口|坑口"
+    "|进口|出口|沪|伦|lme|comex|shfe|wti|布伦特|现货|期货|电池级|工业级|电子级|ai|人工智能|下游|终端|市场|行业|整体|平均|综合"
+    "|长端|短端|长期|短期|中长期|无风险|政策|\\d+年期?|\\d+月|高|新)+",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    "(?:政策|措施|行动|要求|倡议|整治|修订|推进|深化|升级|加码|加征|扩面|常态化|出台|实施|收紧|加剧|强化|发布)*"
+)
+_CONTRARY = re.compile("推迟|延迟|取消|豁免|暂停|停止|优化|放松|反制|报复|对美|碳(?=关税)|避免|响应|减少|无|非|零")
 _NEAR = 5
 _NEAR_SCORE = 60
 _LONGEST_NAME, _SHORTEST_NAME = 16, 2
@@ -127,6 +139,34 @@ def same_factor(name: str) -> frozenset[str]:
     return frozenset(other for meant in groups for other in meant)
 
 
+def spoken_names(name: str) -> list[str]:
+    """Return what people call a factor: 油价 is 原油价格."""
+    return [said for said, meant in lexicon().spoken.items() if name in meant]
+
+
+def narrower(session: QuerySession, entity: Entity, *, limit: int = 20) -> list[Entity]:
+    """Return the kinds of a factor by their names, best connected first.
+
+    Of a measure it is a place, a grade or a market (电池级碳酸锂价格, 沪铜价格): 氧化铝价格 is no 铝价格, 预定利率 no
+    利率. Of what happens, any scope (半导体设备出口管制, 反内卷政策) unless it is an end of it (关税豁免).
+    """
+    happens = entity.kind in _HAPPENS
+    found = set()
+    for name, other in session.view.names(entity.name):
+        front, _, tail = name.partition(entity.name)
+        scoped = _TAIL.fullmatch(tail) and not _CONTRARY.search(front)
+        graded = not tail and _GRADE.fullmatch(front)
+        if name == entity.name or not (scoped or graded) or (row := session.index(other)) is None:
+            continue
+        kind = session.graph.kinds[row]
+        of_event = happens or (kind in _HAPPENS and entity.kind == Kind.INDICATOR)
+        if scoped if of_event else graded and kind == entity.kind:
+            found.add((-session.graph.degree(row), other))
+    known = (session.known(other) for _, other in sorted(found))
+    kinds = _FACTORS | {entity.kind}
+    return [each for each in known if each and each.id != entity.id and each.kind in kinds][:limit]
+
+
 def moved_alike(session: QuerySession, name: str) -> dict[Entity, int]:
     """Return what else names the move of a factor, with −1 what names the opposite one.
 
@@ -165,6 +205,9 @@ def factor(session: QuerySession, text: str) -> FactorName:
 
 
 def _scoped(session: QuerySession, name: str) -> FactorName:
+    wider = Entity(name, Kind.EVENT, name)
+    if found := narrower(session, wider) or [each for tail in _AMOUNTS for each in session.view.named(name + tail)]:
+        return FactorName(tuple(found))
     for at in range(_SHORTEST_NAME, len(name) - _SHORTEST_NAME + 1):
         found = tuple(each for each in session.view.named(name[at:]) if each.kind in _HAPPENS)
         if found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
+from communities import printable
 from communities.content import Content
 from communities.summaries import ThemePage, changes, compose, exposed, neighbours
 from kg.model import Chunk, Fact, Modality, Value
@@ -19,6 +20,7 @@ from tests.kg.query.world import (
     MODULE,
     PRICE,
     SILICON,
+    SUNGROW,
     TONGWEI,
     WAFER,
     claim,
@@ -96,8 +98,26 @@ def test_a_company_gains_or_pays_as_the_latest_source_states():
     assert list(exposed(page)) == []  # a sentence serves one line
 
 
-def test_one_line_is_no_summary():
+def test_one_line_is_no_summary_unless_it_has_three_companies():
     assert lines_of(claim(TONGWEI, "produces", SILICON)) == []
+    makers = (claim(company, "produces", SILICON) for company in (TONGWEI, LONGI, SUNGROW))
+    assert lines_of(*makers) == ["公司：通威股份（600438.SH）、隆基绿能（601012.SH）、阳光电源（300274.SZ）"]
+
+
+def test_a_company_below_a_heading_about_the_topic_needs_no_other_mention_of_it():
+    session, content = content_of(claim(TONGWEI, "operates", SILICON))
+    page = ThemePage(session, replace(content, sections=((Chunk("c", "doc:1", 0, 99, ""), "硅料龙头"),)), DAY)
+    (fact,) = content.facts
+    assert page.section(fact) == "硅料龙头"
+    other = replace(fact, evidence=tuple(replace(item, quote="通威股份：龙头") for item in fact.evidence))
+    assert not printable.makes_known(session, other)
+    assert printable.makes_known(session, other, section=page.section(fact))
+
+
+def test_the_gist_is_about_the_head_and_not_about_one_firm_or_another_product():
+    lines = lines_of(*CHAIN, moves(PRICE, TONGWEI, 1, 1), moves(PRICE, COST, -1, -1))
+    assert not lines[0].startswith("概要")
+    assert "近期：硅料价格下降 → 电池片成本下降（2024-01-01）" in lines
 
 
 def test_a_title_says_what_the_newest_heading_of_its_topic_says():

@@ -15,7 +15,7 @@ from kg.kinds import kind_of
 from kg.model import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from extraction.sentence import EntityMention
 
@@ -40,14 +40,30 @@ class MovingFactor(Struct, frozen=True):
         return _DIRECTION[self.move]
 
 
-def factors_in(text: str, refs: Iterable[EntityMention]) -> list[MovingFactor]:
+def factors_in(text: str, refs: Sequence[EntityMention]) -> list[MovingFactor]:
     """Return the factors that move in a text, in order."""
     found: list[MovingFactor] = []
     before: EntityMention | None = None
     for ref in (ref for ref in refs if ref.start >= 0):
         found += (each for each in _factor(text, ref, before) if not found or each.start >= found[-1].end)
         before = ref
-    return found
+    return [each for factor in found for each in (*_listed_before(text, factor, refs), factor)]
+
+
+def _listed_before(text: str, factor: MovingFactor, refs: Sequence[EntityMention]) -> list[MovingFactor]:
+    """Return the factors that share a measure with the last of a list: 「原油、煤炭价格下行」."""
+    owner = factor.ref.owner
+    if factor.ref.kind != Kind.INDICATOR or not owner or not factor.ref.name.startswith(owner):
+        return []
+    found: list[MovingFactor] = []
+    start = factor.start
+    for ref in sorted((ref for ref in refs if 0 <= ref.start < start), key=lambda ref: -ref.end):
+        if ref.kind not in _PRICED or not PHRASES["listed"].fullmatch(text, ref.end, start):
+            break
+        price = indicator_of(ref, factor.ref.name.removeprefix(owner), start=ref.start, end=ref.end)
+        found.append(MovingFactor(price, ref.start, factor.end, factor.move))
+        start = ref.start
+    return found[::-1]
 
 
 def is_measure(ref: EntityMention) -> bool:

@@ -26,7 +26,8 @@ from extraction.certainty.effect_words import (
     VERDICTS,
 )
 from extraction.claims.effects.factors import MovingFactor, factors_in, is_measure, is_part
-from extraction.sentence import CONTEXT, Claim, EntityMention
+from extraction.context.headings import elsewhere, only_topic
+from extraction.sentence import Claim, EntityMention
 from kg.model import BlockKind, Kind, Polarity
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 EFFECTS = "effects/1"
 _PARTIES = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS})
 _DIRECTIONS = {1: "up", -1: "down"}
-_CONFIDENCE = {"stated": 0.9, "context": 0.72, "table": 0.88}
+_CONFIDENCE = {"stated": 0.9, "context": 0.72, "table": 0.88, "listed": 0.62}
+_LIST = re.compile(r"(?:[\d一二三]+[.、）]\s*)?(?:(?:相关|受益)(?:公司|标的|企业|个股)|建议关注)")
 _NEXT = 6  # characters between a factor and its verb
 _FAR = 3  # clauses that a direction holds without its factor
 _LABEL = 30  # characters of a line that may be the title of the table below it
@@ -63,16 +65,17 @@ class EffectReader:
     def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         """Yield `affects` claims of sentences and table rows, in the order of the text."""
         title = factors_in(document.title, document.title_names)
-        topic = above = _topic(document.title_names)
+        topic = above = only_topic(document.title_names)
         heading: list[MovingFactor] = []
         before: list[MovingFactor] = []
         label: list[MovingFactor] = []
+        gained: list[MovingFactor] = []
         header = 0
         for number, line in enumerate(document.lines):
             text, names = line.sentence.text, document.names[number]
             if line.block.kind == BlockKind.HEADING:
-                heading, before, label = factors_in(text, names), [], []
-                topic = _topic(names) or above
+                heading, before, label, gained = factors_in(text, names), [], [], []
+                topic = only_topic(names) or above
             elif line.block.kind == BlockKind.TABLE:
                 header = number if line.first else header
                 yield from _row(document, number, header, label or heading or title)
@@ -81,8 +84,10 @@ class EffectReader:
                 own = factors_in(text, annotated.refs)
                 near = [] if line.first else before
                 whose = (document.company, topic)
-                yield from ((claim, annotated) for claim in _sentence(annotated, own, near or heading, whose))
+                found = _sentence(annotated, own, near or heading, whose) or _closing_list(annotated, own, gained)
+                yield from ((claim, annotated) for claim in found)
                 before, label = own, own if len(text) <= _LABEL or text.endswith("：") else []
+                gained = _gaining(own, found)
 
 
 def _sentence(
@@ -102,6 +107,24 @@ def _sentence(
     for claim in (claim for walk in walks for claim in walk.claims()):
         found.setdefault((claim.subject.entity, claim.object.entity), claim)
     return list(found.values())
+
+
+def _gaining(factors: Sequence[MovingFactor], claims: Sequence[Claim]) -> list[MovingFactor]:
+    """Return the last factor of a sentence if all that it says of it is a gain."""
+    last = {factor.ref.entity: factor for factor in factors}
+    of_factor = [claim for claim in claims if claim.subject.entity in last]
+    gains = of_factor and all(dict(claim.qualifiers)["effect_direction"] == "up" for claim in of_factor)
+    return [last[of_factor[-1].subject.entity]] if gains else []
+
+
+def _closing_list(
+    annotated: AnnotatedSentence, factors: Sequence[MovingFactor], gained: Sequence[MovingFactor]
+) -> list[Claim]:
+    """Return the companies of a list behind a sentence that says who gains: 「相关公司：甲公司、乙公司」."""
+    if factors or not gained or not _LIST.match(annotated.text):
+        return []
+    firms = [ref for ref in annotated.refs if ref.start >= 0 and ref.kind == Kind.COMPANY]
+    return [_claim(gained[0], ref, 1, level="listed", span=(ref.start, ref.end)) for ref in firms]
 
 
 class _Walk:
@@ -233,7 +256,8 @@ class _Walk:
         if (parties or measured) and not any(ref.kind == Kind.COMPANY for ref in parties) and self._makers_named():
             parties, self._before = [*parties, *firms], ""
         about_owner = not measured or "公司" in rest or self._labelled()
-        named = parties or (self._owner() if about_owner else []) or ([] if measured else firms)
+        labelled = self._titled() if inside and not firms and not BURDEN.search(rest) else firms
+        named = parties or (self._owner() if about_owner else []) or ([] if measured else labelled)
         self._give(named, sign)
         if not named and not measured and self._topic and inside and _OF_ALL.search(rest):
             self._give([self._topic], sign, level="context")
@@ -247,6 +271,12 @@ class _Walk:
         """Whether the sentence opens with its company: 「福斯特：EVA粒子涨价推高胶膜成本」 is about 福斯特."""
         label = self._text.find("：")
         return any(ref.entity == owner.entity and ref.end <= label for owner in self._owner() for ref in self._parties)
+
+    def _titled(self) -> list[EntityMention]:
+        """Return the thing that the sentence opens with as its label: 「保险板块：利率回升支撑估值」."""
+        label = self._text.find("：")
+        things = [ref for ref in self._parties if ref.end <= label and ref.kind != Kind.COMPANY]
+        return things if [ref.start for ref in things] == [0] and self._text.count("：") == 1 else []
 
     def _owner(self) -> list[EntityMention]:
         """Return the company that the paragraph is about, else, for 公司, the report's."""
@@ -308,16 +338,9 @@ def _claim(factor: MovingFactor, party: EntityMention, sign: int, *, level: str,
     )
 
 
-def _topic(names: Iterable[EntityMention]) -> EntityMention | None:
-    """Return the only trade or product that a title or heading names, as said elsewhere."""
-    things = {ref.entity: ref for ref in names if ref.kind in {Kind.INDUSTRY, Kind.PRODUCT}}
-    only = next(iter(things.values())) if len(things) == 1 else None
-    return only and structs.replace(only, start=CONTEXT, end=CONTEXT, owner_end=CONTEXT)
-
-
 def _elsewhere(factor: MovingFactor) -> MovingFactor:
-    """Return a factor of another line: its offsets mean nothing in this one."""
-    return structs.replace(factor, ref=structs.replace(factor.ref, start=CONTEXT, end=CONTEXT, owner_end=CONTEXT))
+    """Return a factor of another line."""
+    return structs.replace(factor, ref=elsewhere(factor.ref))
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:

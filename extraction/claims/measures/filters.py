@@ -36,15 +36,21 @@ _COMPARISON = _PHRASES["comparison"]
 _EARLIER_TIME = _PHRASES["earlier_time"]
 _GUESSED_SCORE = 0.8  # linker score of a name missing from all lists
 _CONDITION_END = re.compile(
-    "(?:以上|以下|左右)?(?:(?:之?后|以后|时(?!间))(?!续|期|市)|的(?:企业|公司|个股|厂商|品牌|标的|基金|产品|品种)(?:有|共|占|数量|达|为))"
+    "(?:以上|以下|左右)?(?:(?:之?后|以后|时(?!间))(?!续|期|市)"
+    "|的(?:包括|(?:国家|地区|省份|城市|企业|公司|个股|厂商|品牌|标的|基金|产品|品种)(?:有|共|占|数量|达|为)))"
 )
+_UNREAD_DATE = re.compile(r"(?<![.A-Za-z-])(?<!-\d)\d{1,3}M ?'?\d\d(?![\dA-Za-z.])")
+_ACTING_FIRM = re.compile("(?:^|[，；：。年月日季度期间])(?:公司|集团)(?:在|于|实现|累计|共|全年|合计|主要)")
 _DAY = re.compile(r"20\d\d年\d{1,2}月\d{1,2}日")
 _OF_SOME = re.compile("[%成]的$")
+_POWER = re.compile(r"10*(?![\d.])")
 _CHART = re.compile(r"(?:-?\d+\.\d+%){3}")  # the labels of a chart in flattened text
 _GROWTH = re.compile("增速|[增降涨跌]幅")
 _GOES_ON = re.compile("，?再[^，。；\\d]{0,4}[至到]")
 _BOUND = re.compile("[≥≤<>＜＞] ?$")
 _AMOUNTS = _PHRASES["amounts"]
+_PLANNED, _EXAMPLE = re.compile("计划|拟|投资|项目|投产"), re.compile("以[^，。；]{2,20}为例")
+_WITHIN = re.compile("在(?:整个|全球|国内|我国|中国|全国|海外)*$")
 _BUSINESS = re.compile(r"(?:的|自营|自有|其他|核心|主营)?业务")
 _OF_COMPANY = re.compile("(?:公司|集团|旗下|自身)(?:的|主要|核心|主力)?$")
 _MARKET_SIZE = re.compile("市场(?:总体|整体|总)?(?:规模|空间|容量)$")
@@ -52,7 +58,7 @@ _WHOLE_INDUSTRY = re.compile(r"行业|市场|全国|板块|产业")
 _BARE_PRICE = re.compile("(?:平均)?(?:单价|均价|价格)")
 _BARE_SHARE = re.compile("(?:(?:国内|全球)?市场)?(?:份额|占有率)|市占率")
 _LABEL = re.compile("[^，。；：]{2,12}：")
-_SHARED_QUANTITIES = ("需求", "消费量", "用量", "价值量", "成本")
+_SHARED_QUANTITIES = ("需求", "消费量", "用量", "价值量", "成本", "投资", "投入")
 _THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
 
 
@@ -123,6 +129,21 @@ def _belongs_to_unnamed_company(figure: Figure) -> bool:
     behind = indicator.owner_end if indicator.owner_end > 0 else subject.end
     if behind > 0 and _BUSINESS.match(text, behind) is not None:
         return True
+    if _ACTING_FIRM.search(text[clause_start(text, max(subject.start, 0)) : max(subject.start, 0)]):
+        return True  # 「公司在国内实现乘用车销量181万辆」
+    if figure.segments and indicator.name.endswith(EARNED):
+        return True
+    opening = next((ref for ref in figure.annotated.refs if ref.start == 0), None)
+    if opening and opening.kind == Kind.COMPANY and text.startswith("方面，", opening.end) and subject.start > 0:
+        return True  # 「甲公司方面，2019年晶圆代工ASP增速…」
+    planned = (
+        indicator.name.endswith("产能")
+        and "新增产能" in text
+        and _PLANNED.search(text)
+        and not _WHOLE_INDUSTRY.search(figure.clause)
+    )
+    if planned or _EXAMPLE.search(text, 0, figure.quantity.start):
+        return True  # 「以中国移动为例，5G用户占比…」
     owned = subject.start > 0 and _OF_COMPANY.search(text, 0, subject.start) is not None
     name = text[indicator.start : indicator.owner_end] if indicator.owner_end > 0 else subject.name
     return owned or f"的{name}业务" in text[: max(indicator.start, 0)]
@@ -196,6 +217,8 @@ def _share_holder_is_unstated(figure: Figure) -> bool:
     measurement, text = figure.measurement, figure.annotated.text
     if measurement.subject.kind == Kind.COMPANY or not measurement.indicator.name.endswith(SHARES_OF_MARKET):
         return False
+    if measurement.subject.start > 0 and _WITHIN.search(text, 0, measurement.subject.start):
+        return True  # 「智能手表在整个可穿戴设备市场的份额」
     label = _LABEL.match(text)
     above = (
         label is not None
@@ -219,6 +242,13 @@ def _is_running_head(figure: Figure) -> bool:
     if _CHART.search(text):
         return True
     return subject.name.endswith("证券") and subject.end > 0 and _DAY.match(text, subject.end) is not None
+
+
+def _is_unit_of_chart(figure: Figure) -> bool:
+    """「图23：全球CRO市场规模（10亿美元）」: a power of ten alone in brackets is a unit."""
+    text, quantity = figure.annotated.text, figure.quantity
+    alone = text[quantity.start - 1 : quantity.end + 1] == f"（{quantity.text}）"
+    return alone and _POWER.match(quantity.text) is not None
 
 
 def _is_of_a_sample(figure: Figure) -> bool:
@@ -251,7 +281,16 @@ def _is_undated(figure: Figure) -> bool:
     if valid is None:
         return moved or name in PERIOD_INDICATORS or name.endswith(_FLOWS)
     short = bool(valid.start and valid.end and valid.end - valid.start <= _EIGHT_DAYS)
-    return short and (name.endswith(_REPORT_INDICATORS) or (name in PERIOD_INDICATORS and name.endswith(EARNED)))
+    earned = name.endswith(EARNED) and (name in PERIOD_INDICATORS or figure.dated is None)
+    return short and (name.endswith(_REPORT_INDICATORS) or earned)
+
+
+def _period_is_unread(figure: Figure) -> bool:
+    """「11M20出货量」: November 2020 or the months until then."""
+    found = _UNREAD_DATE.search(figure.annotated.text, 0, figure.quantity.start)
+    if found is None or (figure.dated and figure.dated.start >= found.end()):
+        return False
+    return not any(each.start < found.end() and found.start() < each.end for each in figure.annotated.periods)
 
 
 def _is_cutoff_date(figure: Figure) -> bool:
@@ -267,7 +306,8 @@ def _is_fiscal_year(figure: Figure) -> bool:
 
 def _is_single_year_cagr(figure: Figure) -> bool:
     """A compound growth rate needs several years."""
-    return figure.quantity.change == "cagr" and figure.valid is not None and figure.valid.precision is Precision.YEAR
+    span = figure.valid.precision if figure.valid else Precision.RANGE
+    return figure.quantity.change == "cagr" and span is not Precision.RANGE
 
 
 def _is_cumulative(figure: Figure) -> bool:
@@ -330,6 +370,7 @@ def _is_change_of_growth_rate(figure: Figure) -> bool:
 REASONS = (
     _subject_is_guessed,  # first, as it applies to one figure in four
     _is_undated,
+    _period_is_unread,
     _is_fiscal_year,
     _is_single_year_cagr,
     _is_cumulative,
@@ -337,6 +378,7 @@ REASONS = (
     _has_no_unit,
     _counts_something_else,
     _is_running_head,
+    _is_unit_of_chart,
     _is_of_a_sample,
     _is_contribution,
     _is_trade_price,

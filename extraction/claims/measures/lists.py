@@ -41,6 +41,7 @@ _AND = str.maketrans("", "", "和及与、/")  # joiners between enumerated year
 _JOINED = re.compile(r"(?:[、/，]|和|及|与|以及|的)*(?:同比|环比)?")
 
 
+_MORE = re.compile("(?<![年月日季度])[一-鿿A-Za-z]$")
 _TOWARDS = re.compile("[对向从自]$")
 _NEXT_IN_ROW_FACTOR = 0.8  # confidence of the later items of a list relative to the first
 RowMeasurements = list[tuple["Measurement", "Quantity", "Period | None"]]
@@ -242,7 +243,10 @@ def _owners_in_row(
             return [], ""
         owners.insert(0, phrase.ref)
         joiner = _JOINER.search(annotated.text, 0, phrase.ref.start)
+        if len(owners) == count and joiner and _MORE.search(annotated.text, 0, joiner.start()):
+            return [], ""  # 「创新药与仿制药/生物仿制药」: more names than numbers
         if joiner is None or len(owners) == count:
-            return (owners, phrase.scope) if len(owners) == count else ([], "")
+            of_firms = owners[0].kind == Kind.COMPANY  # 「台湾三大代工厂甲、乙、丙」
+            return (owners, "" if of_firms else phrase.scope) if len(owners) == count else ([], "")
         own = joiner.start()
     return [], ""

@@ -73,6 +73,7 @@ class Figure:
     traded: bool = False  # the previous figure measured imports or exports
     before: PreviousMeasurement | None = None  # last measurement of the previous sentence
     joined: bool = False  # the previous sentence ended with a semicolon
+    segments: bool = False  # the text before announces the segments of a firm: 分产品看
     clause: str = field(init=False)  # text from the last punctuation mark to the number
 
     def __post_init__(self) -> None:

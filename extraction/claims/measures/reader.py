@@ -72,6 +72,7 @@ _STATES = re.compile("(?:为|是|：|约|约为|实现|录得)?")  # between a r
 _GROWTH_IN_BRACKETS = re.compile("(?:同比|环比)（$")
 _LOST = re.compile("亏[^，。；]{0,6}$")
 _SPELLED, _PART = re.compile("[一二两三四五六七八九]"), re.compile("(?<!百)分之|半(?!$)|^一半|过半")
+_STEPS = re.compile("[增减升降涨跌][^，。；]{0,3}\\d[^，。；]{1,24}、$")
 _PER = re.compile(" ?[/每]")
 _GREAT, _SUMS = frozenset({"万", "百万", "千万", "亿", "十亿", "百亿", "千亿", "万亿"}), {"currency", "count"}
 _NARROWED = re.compile("^（(?=[^（）]*[一-鿿])[^（）\\d]{1,24}）")  # a restriction in brackets
@@ -87,7 +88,8 @@ _NEWLY_ADDED, _STOCKS = (
     ),
 )
 _TRADE = re.compile("[进出]口")
-_PLACE_REACH = 300  # characters after which a place named once no longer applies
+_PLACE_REACH = 300  # characters after which a place named once, or 分产品, no longer applies
+_BY_SEGMENT = re.compile("分(?:产品|业务|板块|品类|应用)(?:类型)?(?:来?看|[，：])")
 # Of company figures, only these have a place; the others cover all.
 _VOLUMES = ("销量", "出货量", "交付量", "份额", "市占率", "占有率", "装机量", "渗透率")
 
@@ -109,21 +111,18 @@ class MetricReader:
         self._seen: set[str] = set()  # places named in the paragraph
         self._measured: set[str] = set()  # subjects measured in the paragraph
         self._traded = False  # the last figure measured imports or exports
+        self._segments_at = -_PLACE_REACH  # where the segments of a firm were announced
         self._joined = False  # the previous sentence ended in a semicolon
 
     def begin(self) -> None:
         """Reset the state for a new document."""
         self._before, self._place, self._traded = None, "", False
+        self._segments_at = -_PLACE_REACH
         self._seen, self._measured = set(), set()
 
     def read(self, annotated: AnnotatedSentence) -> Iterator[Claim]:
         """Yield the measured claims of one sentence."""
-        if annotated.starts_block:
-            self._place, self._seen, self._measured, self._traded = "", set(), set(), False
-            self._joined = False
-            self._before = mark_doubtful(self._before)  # the previous paragraph may have another topic
-        if annotated.sentence.start - self._placed_at > _PLACE_REACH:
-            self._place = ""  # pages of flattened text are one paragraph
+        self._go_on(annotated)
         previous: PreviousMeasurement | None = None
         excluded = None
         if annotated.quantities:
@@ -143,7 +142,17 @@ class MetricReader:
         elif annotated.text.endswith("："):
             self._before = None  # a new list item starts
         self._joined = annotated.text.endswith("；")
+        self._segments_at = annotated.sentence.start if _BY_SEGMENT.search(annotated.text) else self._segments_at
         self._seen |= {name for _, name in places_in(annotated.text, annotated.refs)}
+
+    def _go_on(self, annotated: AnnotatedSentence) -> None:
+        """Forget what the previous paragraph, or a page of flattened text before, was about."""
+        if annotated.starts_block:
+            self._place, self._seen, self._measured, self._traded = "", set(), set(), False
+            self._joined = False
+            self._before = mark_doubtful(self._before)  # the previous paragraph may have another topic
+        if annotated.sentence.start - self._placed_at > _PLACE_REACH:
+            self._place = ""
 
     def _read(
         self, annotated: AnnotatedSentence, indicators: list[EntityMention]
@@ -285,8 +294,15 @@ class MetricReader:
         )
         dated, stated = figure_period(annotated, measurement.indicator, quantity)
         valid = period or stated
+        segments = annotated.sentence.start - self._segments_at < _PLACE_REACH or _BY_SEGMENT.search(annotated.text)
         doubtful = is_doubtful(
-            Figure(annotated, measurement, quantity, dated, valid, listed, self._traded, self._before, self._joined)
+            Figure(
+                *(annotated, measurement, quantity, dated, valid, listed),
+                traded=self._traded,
+                before=self._before,
+                joined=self._joined,
+                segments=bool(segments),
+            )
         )
         self._traded = _TRADE.search(indicator.name) is not None or (self._traded and doubtful)
         return Claim(
@@ -402,6 +418,8 @@ def _connects(annotated: AnnotatedSentence, indicator: EntityMention, quantity: 
     compared = any(indicator.end <= dated.start < quantity.start for dated in comparison_dates(annotated))
     if (compared and comparison_period(annotated, quantity) is None) or _is_moved_range(annotated, quantity):
         return False  # 「较2019年增长57倍」 is not a change of this year, 「降230万至4.17亿」 not a range
+    if annotated.text[indicator.start : indicator.end] == "市场" and gap.startswith("占"):
+        return False  # 「国内市场占44-45GW」
     undated_range = gap.endswith(("从", "由")) and not starts_dated_range(annotated, quantity)
     return not undated_range and FILLER.fullmatch(_LATIN.sub("", gap)) is not None
 
@@ -409,4 +427,6 @@ def _connects(annotated: AnnotatedSentence, indicator: EntityMention, quantity: 
 def _is_moved_range(annotated: AnnotatedSentence, quantity: Quantity) -> bool:
     before = annotated.text[max(0, quantity.start - 4) : quantity.start]
     stepped = STEP.search(before) is not None or quantity.text.startswith(("+", "-"))  # 「环比-0.4%至70.7%」
+    # 「增加30万桶、20万桶至1539万桶、746万桶」
+    stepped = stepped or _STEPS.search(annotated.text, 0, quantity.start) is not None
     return quantity.high is not None and "至" in quantity.text and stepped

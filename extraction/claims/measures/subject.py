@@ -408,7 +408,7 @@ def scope_of(annotated: AnnotatedSentence, measurement: Measurement) -> str | No
     figures = [each for each in annotated.quantities if each.end < last]
     figures = [each for each in figures if annotated.text.startswith(_NEXT, each.end) or each.text.endswith("家")]
     first = max([first, *(each.end for each in figures)])
-    words = NOISE.sub("", ASIDE.sub("", without(annotated, first, last))).strip("，、/：（）()的 ")
+    words = NOISE.sub("", ASIDE.sub("", without(annotated, first, last))).strip("，、/：（）()的 ").lstrip("和与及")
     if not words or not any(map(str.isalpha, words)):
         return within[0] if within else ""
     known = any(words.startswith(ref.name) or words.endswith(ref.name) for ref in annotated.refs if ref.kind in NARROWS)

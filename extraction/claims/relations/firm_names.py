@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from extraction.names.company_forms import is_proper
+from extraction.names.company_forms import is_one_word, is_proper
 from extraction.sentence import EntityMention
 from extraction.text.clauses import clause_start
 from extraction.text.lexicon import phrases, table
@@ -45,7 +45,7 @@ def firms_of(annotated: AnnotatedSentence) -> AnnotatedSentence:
         _adopt(found, annotated.text, start, end)
     _beside(found, annotated.text)
     _pronouns(found, annotated.text)
-    if len(found) == len(annotated.refs):
+    if found == list(annotated.refs):
         return annotated
     return structs.replace(annotated, refs=tuple(sorted(found, key=lambda ref: ref.start)))
 
@@ -67,7 +67,7 @@ def _adopt(found: list[EntityMention], text: str, start: int, end: int, *, liste
     if any(ref.kind in _FIRMS for ref in over) or not _NAME.fullmatch(name) or _NO_FIRM.search(name):
         return False
     formed = name[0].isascii() or _FORMED.search(name) is not None
-    proper = name.isascii() or is_proper(_LATIN.sub("", name))
+    proper = name.isascii() or (is_proper(_LATIN.sub("", name)) and (listed or not is_one_word(name)))
     if (not formed and over and not listed) or not proper or _SCHOOL.match(text, end):
         return False
     guessed = listed and all(ref.score <= _GUESSED for ref in over)

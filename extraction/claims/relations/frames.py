@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 
 from extraction.claims.relations.details import Details, details_of
 from extraction.claims.relations.firm_names import firms_of
+from extraction.context.surroundings import CODE
 from extraction.names.company_forms import is_proper
 from extraction.sentence import CONTEXT, LETTER, AnnotatedSentence, Claim, mask
 from extraction.text.clauses import clause_start
@@ -45,6 +46,7 @@ _OPENER = re.compile(f"(?:^[^，。；：]{{0,6}}?|[，；：。|] ?(?:其)?(?:�
 _PHRASES = phrases("relations/frames")
 _GENERIC_SUBJECT, _GENERIC_LABEL, _TENDER = (_PHRASES[name] for name in ("generic_subject", "generic_label", "tender"))
 _NO_SUBJECT, _UNKNOWN, _OBJECT_BEFORE = (_PHRASES[name] for name in ("no_subject", "unknown_name", "object_before"))
+_BODY = re.compile("(?:大学|学院|研究[院所]|医院|政府|实验室)$")
 _LABEL = re.compile(r"[^，。；：]{1,26}：")
 _LABELLED = frozenset({BlockKind.HEADING, BlockKind.ITEM})
 _ITEMS, _SHORT = 10, 24  # items are below headings; characters of an item that is a label without a colon
@@ -179,7 +181,7 @@ class FrameReader:
 def _advance(scope: _Scope, annotated: AnnotatedSentence, *, heading: bool) -> None:
     """Remember the subject that a sentence opens with and the buyer of a tender."""
     masked = mask(annotated, kinds=_MASKED)
-    opener = _OPENER.search(masked.text)
+    opener = next(iter(_openers(masked.text, 0, len(masked.text))), None)
     members = masked.groups[opener.start(1)] if opener else ()
     if len(members) == 1 and members[0].kind is Kind.COMPANY and not heading:
         scope.subject, scope.age = _as_context(members[0]), 0
@@ -284,8 +286,11 @@ def _absent(
     if _has_own_subject(masked, start, around.annotated):
         return None
     statement = max(text.rfind(mark, 0, start) for mark in "。；") + 1
-    openers = list(_OPENER.finditer(text, statement, start))
-    if openers:
+    openers = _openers(text, statement, start)
+    coded = _introduced(masked, statement, start, around.annotated.text)
+    if coded is not None and (not openers or coded.start > masked.origin(openers[-1].start(1))):
+        found: tuple[tuple[EntityMention, ...], float] = ((coded,), 0.95)
+    elif openers:
         between = text[openers[-1].end() : start]
         members = masked.groups[openers[-1].start(1)]
         found = (members, 0.95 if "，" in between else _IN_CLAUSE)
@@ -298,6 +303,18 @@ def _absent(
     return None if any(_NO_SUBJECT.search(ref.name) for ref in found[0]) else found
 
 
+def _openers(text: str, low: int, high: int) -> list[re.Match[str]]:
+    """Return the companies that open clauses, without the objects of verbs: 「•收购乙」."""
+    found = _OPENER.finditer(text, low, high)
+    return [each for each in found if not _OBJECT_BEFORE.search(text, low, each.start(1))]
+
+
+def _introduced(masked: Masked, low: int, high: int, text: str) -> EntityMention | None:
+    """Return the last company before a clause that its code introduces, even inside a flattened line."""
+    before = [ref for at, members in masked.groups.items() if low <= at < high for ref in members[-1:]]
+    return next((ref for ref in reversed(before) if CODE.match(text, ref.end)), None)
+
+
 def _has_own_subject(masked: Masked, start: int, annotated: AnnotatedSentence) -> bool:
     """Whether the clause of a match names a subject before it: makers in general, or a name that is unknown."""
     low = clause_start(masked.text, start)
@@ -305,7 +322,7 @@ def _has_own_subject(masked: Masked, start: int, annotated: AnnotatedSentence) -
     if _GENERIC_SUBJECT.search(own):
         return True
     known = annotated.between(masked.origin(low), masked.origin(start))
-    return not known and _UNKNOWN.fullmatch(own) is not None and is_proper(own)
+    return not known and _UNKNOWN.fullmatch(own) is not None and (is_proper(own) or _BODY.search(own) is not None)
 
 
 def _once(claims: Sequence[Claim]) -> list[Claim]:

@@ -62,11 +62,11 @@ def _list_claims(annotated: AnnotatedSentence) -> Iterator[Claim]:
             subject = company_before(annotated, match.start())
             found = _LIST.match(text, match.end())
             if subject is not None and found is not None:
-                for start, end in _names(text, *found.span()):
+                for start, end in names_of_list(text, *found.span()):
                     yield _claim(annotated, relation, kind, subject, (start, end))
 
 
-def _names(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def names_of_list(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Split a list at its separators and yield the span of each name, without lead-ins, endings and generic words."""
     at, parts = start, []
     joints = [found for found in _JOINT.finditer(text, start, end) if not in_brackets(text, found.start(), start)]

@@ -14,6 +14,7 @@ from msgspec import Struct, field, structs
 
 from extraction.claims.relations.frames import FRAME
 from extraction.sentence import PATTERNS
+from extraction.text.clauses import clause_end, clause_start
 from extraction.text.lexicon import phrases
 from kg.ids import entity_id
 from kg.kinds import kind_of
@@ -23,7 +24,7 @@ from kg.relations import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from extraction.sentence import AnnotatedSentence, Claim
+    from extraction.sentence import AnnotatedSentence, Claim, EntityMention
 
     ClaimRow = tuple[Claim, AnnotatedSentence]
     Pair = tuple[str, str]
@@ -47,6 +48,12 @@ _LISTED_AS = re.compile(r"(?:上游|中游|下游|终端)[^，。；：]{0,6}?(?
 _UP, _MIDDLE = 0, 1  # sides, from the first
 _SHARES = re.compile("[持控]|股[权份东]")
 _TRADES = frozenset({"supplies", "competes_with"})
+# words of which one has to be in the sentence, so that a guess counts
+_WORDS = {name: _PHRASES[name] for name in ("acquires", "holds_stake_in", "subsidiary_of")}
+_INTENT, _HELD, _BOUGHT, _BRANCH = (_PHRASES[name] for name in ("intent", "held", "bought", "branch"))
+_FLAT = re.compile(r"https?://|链接[：:]")
+_YEAR = re.compile(r"(?:19|20)\d\d")  # a row of a flattened table: 「甲公司2007收购乙公司」
+_FAR_APART = 40
 _BETWEEN_FIRMS = _TRADES | {"acquires", "holds_stake_in", "subsidiary_of", "partners_with"}
 
 
@@ -86,7 +93,7 @@ def settled(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
     rows = [(_in_full(claim, sentence.text), sentence) for claim, sentence in rows]
     read = _read(rows)
     agreed: dict[int, Claim] = {}
-    named = [row for row in rows if not (_has_no_firm(row[0]) or _is_no_holder(*row))]
+    named = [row for row in rows if not (_has_no_firm(row[0]) or _is_no_holder(*row) or _is_unfounded(*row))]
     kept = [row for row in named if row[0].pattern.startswith(FRAME) or not _is_settled(row, read, agreed)]
     return [(agreed.get(id(claim), claim), sentence) for claim, sentence in kept]
 
@@ -133,6 +140,9 @@ def _has_no_firm(claim: Claim) -> bool:
     if claim.relation not in _BETWEEN_FIRMS | _MAKES | {"invests_in"}:
         return False
     names = [end.name for end in (claim.subject, claim.object) if end.entity.startswith(("org:", "institution:"))]
+    kinds = {kind_of(end.entity) for end in (claim.subject, claim.object)}
+    if kinds == {Kind.INSTITUTION} and claim.relation in _BETWEEN_FIRMS:
+        return True
     trades = claim.relation in _TRADES
     return any(_NO_FIRM.search(name) or (trades and _REGULATOR.search(name)) for name in names)
 
@@ -143,6 +153,46 @@ def _is_no_holder(claim: Claim, sentence: AnnotatedSentence) -> bool:
         return False
     between = sentence.text[claim.subject.end : claim.object.start] if claim.subject.start >= 0 else ""
     return bool(between) and ("，" in between or not _SHARES.search(between))
+
+
+def _is_unfounded(claim: Claim, sentence: AnnotatedSentence) -> bool:
+    """Whether a relation between firms is only considered, or guessed from a sentence that does not speak of it."""
+    if claim.relation not in _BETWEEN_FIRMS:
+        return False
+    text, ends = sentence.text, (claim.subject, claim.object)
+    begin = clause_start(text, max(min(end.start for end in ends), 0))
+    stop = clause_end(text, max(end.end for end in ends))
+    if claim.relation != "supplies" and _INTENT.search(text, begin, stop):
+        return True
+    branch = any(end.start >= 0 and _BRANCH.search(text[end.start : end.end + _NEAR * 3]) for end in ends)
+    if branch or _is_flattened(claim, text):
+        return True
+    if claim.reader == PATTERNS:
+        return False
+    words = _WORDS.get(claim.relation)
+    if (words and not words.search(text)) or (claim.relation == "acquires" and _HELD.match(text, claim.object.end)):
+        return True
+    if claim.relation == "partners_with" and any(_is_bought(text, end) for end in ends):
+        return True
+    opener = next((ref for ref in sentence.refs if ref.start == 0 and ref.kind is Kind.COMPANY), None)
+    absent = min(end.start for end in ends) < 0
+    return absent and opener is not None and opener.entity not in {end.entity for end in ends}
+
+
+def _is_flattened(claim: Claim, text: str) -> bool:
+    """Whether a claim joins cells of a flattened table: beside links, far apart, or over a bare year."""
+    low, high = sorted((claim.subject, claim.object), key=lambda end: end.start)
+    if low.start < 0:
+        return False
+    event = claim.pattern.startswith("event.")
+    if event and (high.start - low.end > _FAR_APART or _FLAT.search(text)):
+        return True
+    return _YEAR.match(text, low.end) is not None and text[low.end + 4 : low.end + 5] not in tuple("年-/.QH")
+
+
+def _is_bought(text: str, end: EntityMention) -> bool:
+    """Whether the text says that a company was bought: 「收购乙」, 「从乙收购」."""
+    return end.start >= 0 and bool(_BOUGHT.match(text, end.end) or _BOUGHT.match(text, max(0, end.start - 2)))
 
 
 def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, Claim]) -> bool:

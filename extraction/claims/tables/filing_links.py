@@ -1,12 +1,13 @@
 """Read what a long filing says of its customers, suppliers and subsidiaries, with percent and fiscal year.
 
-English filings name a customer above ten per cent in a sentence; Chinese annual reports list five customers and
-suppliers and all subsidiaries in rows. Nameless customers (客户一, Customer A) say nothing. A customer of an English
-filing must be a listed issuer or carry a legal form.
+English filings name customers above ten per cent, large suppliers and stakes in sentences; Chinese annual reports list
+five customers and suppliers and all subsidiaries in rows. Nameless customers (客户一, Customer A) say nothing. A
+customer of an English filing must be a listed issuer or carry a legal form.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,13 +17,13 @@ from extraction.claims.tables.labels import as_sentence, link_texts, whole_name
 from extraction.claims.tables.statements import fiscal_year
 from extraction.sentence import CONTEXT, Claim, EntityMention
 from extraction.text.lexicon import phrases
-from kg.filing import ANNUAL
+from kg.filing import ANNUAL, company_key
 from kg.ids import entity_id
 from kg.model import Kind, Modality, Polarity, Value
+from kg.query.filings.names import in_use
 from kg.text.table_rows import PlacedRow
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
 
     from extraction.names.linker import Linker
@@ -34,7 +35,10 @@ _PHRASES = phrases("tables/filing_links")
 _CONFIDENCE = 0.85
 _BELOW, _MOST_ROWS = 2_500, 40  # characters and lines below a heading that may be its rows
 _HEADS = ("customers", "suppliers", "holdings")
-_AFTER, _MAJORITY = 120, 50.0
+_AFTER, _SENTENCE, _MAJORITY = 120, 250, 50.0
+_LEAST_NAME = 5  # letters of a company held; a shorter one is an abbreviation
+_SENTENCE_END = re.compile(r"(?<!Inc)(?<!Co)(?<!Ltd)(?<!Corp)\. ")
+_BY_CUSTOMER = (("disclosed_by", "customer"),)
 
 
 class FilingLinkReader:
@@ -51,23 +55,35 @@ class FilingLinkReader:
         if not filing.company or filing.form not in ANNUAL or not filing.year:
             return
         issuer = document.company or _unlisted(filing.company)
-        read = self._listed if source.language == "zh" else self._customers
+        read = self._listed if source.language == "zh" else self._told
         for link in read(source, filing, issuer):
             yield link.claim(filing), as_sentence(source, PlacedRow(*link.span, ()))
 
-    def _customers(self, document: Document, filing: Filing, issuer: EntityMention) -> Iterator[_Link]:
+    def _told(self, document: Document, filing: Filing, issuer: EntityMention) -> Iterator[_Link]:
+        """Yield the customers, suppliers and stakes that sentences of an English filing name."""
         text = document.text.replace("\n", " ")
         for match in _PHRASES["customer"].finditer(text):
-            name = match["name"].strip(" ,")
-            other = None if _PHRASES["no_name"].search(name) else self._known(document, name)
-            if other is None and _PHRASES["formed"].search(name) and not _PHRASES["no_name"].search(name):
-                other = _unlisted(name)
-            if other is None or other.entity == issuer.entity:
-                continue
-            dated = _PHRASES["fiscal"].search(text, match.end(), match.end() + _AFTER)
-            number = int(dated[1]) if dated else filing.year
-            shared = _shared(match["share"], "revenue_share")
-            yield _Link("supplies", issuer, other, match.span(), number, qualifiers=shared)
+            if other := self._party(document, match["name"], issuer):
+                shared = _shared(match["share"], "revenue_share")
+                year = _year_of(text, match, filing)
+                yield _Link("supplies", issuer, other, match.span(), year, qualifiers=shared)
+        for match in _PHRASES["named_suppliers"].finditer(text):
+            others = (self._party(document, name, issuer) for name in re.split(r",? and |, ", match["names"]))
+            for other in filter(None, others):
+                year = _year_of(text, match, filing)
+                yield _Link("supplies", other, issuer, match.span(), year, qualifiers=_BY_CUSTOMER)
+        for name, share, span in _stakes(text):
+            held = self._known(document, name) or _unlisted(name)
+            if held.entity != issuer.entity:
+                yield from _held(issuer, held, share, span, filing.year)
+
+    def _party(self, document: Document, text: str, issuer: EntityMention) -> EntityMention | None:
+        """Return the company that a name is, None for one that is neither listed nor has a legal form."""
+        name = text.strip(" ,")
+        if _PHRASES["no_name"].search(name):
+            return None
+        other = self._known(document, name) or (_unlisted(name) if _PHRASES["formed"].search(name) else None)
+        return other if other and other.entity != issuer.entity else None
 
     def _listed(self, document: Document, filing: Filing, issuer: EntityMention) -> Iterator[_Link]:
         for side in ("customers", "suppliers"):
@@ -81,17 +97,13 @@ class FilingLinkReader:
                 yield _Link("supplies", *ends, span, filing.year, qualifiers=_shared(row["share"], part))
         for row, span in _rows_below(document.text, "holdings", "holding_row"):
             held = self._known(document, row["name"]) or _unlisted(row["name"])
-            share = float(row["share"])
-            if held.entity == issuer.entity:
-                continue
-            yield _Link("holds_stake_in", issuer, held, span, filing.year, Value(share, "%"))
-            if share > _MAJORITY:
-                yield _Link("subsidiary_of", held, issuer, span)
+            if held.entity != issuer.entity:
+                yield from _held(issuer, held, float(row["share"]), span, filing.year)
 
     def _known(self, document: Document, name: str) -> EntityMention | None:
         """Return the listed issuer that a name is, without its legal form if need be."""
         bare = _PHRASES["formed"].sub("", name).strip(" ,.")
-        lines, refs = link_texts(self._linker, [name, bare], document)
+        lines, refs = link_texts(self._linker, [name, bare, *map(str.title, in_use(company_key(name)))], document)
         found = (whole_name(line, own) for line, own in zip(lines, refs, strict=True))
         return next((ref for ref in found if ref and ref.entity.startswith("sec:")), None)
 
@@ -109,6 +121,32 @@ def _rows_below(text: str, head: str, row: str) -> Iterator[tuple[re.Match[str],
                 seen.add(at)
                 yield match, (at, at + len(line))
             at += len(line) + 1
+
+
+def _year_of(text: str, match: re.Match[str], filing: Filing) -> int:
+    """Return the fiscal year of a statement: the first one that its sentence names before it, else after it."""
+    before = text[max(0, match.start() - _SENTENCE) : match.start()].rsplit(". ", 1)[-1]
+    dated = _PHRASES["fiscal"].search(before) or _PHRASES["fiscal"].search(text, match.end(), match.end() + _AFTER)
+    return int(dated[1]) if dated else filing.year
+
+
+def _stakes(text: str) -> Iterator[tuple[str, float, tuple[int, int]]]:
+    """Yield whom the issuer says it holds a share of; one that is joined by and belongs to the stake before it."""
+    last = 0
+    for match in _PHRASES["stake"].finditer(text):
+        goes_on, last = match.start() == last, match.end()
+        name = _SENTENCE_END.split(match["name"] + " ")[0].strip()
+        of_other = match[0].startswith(" and") and not goes_on
+        if not of_other and len(name) >= _LEAST_NAME and not _PHRASES["no_name"].search(name):
+            yield name, float(match["share"]), match.span()
+
+
+def _held(
+    issuer: EntityMention, held: EntityMention, share: float, span: tuple[int, int], year: int
+) -> Iterator[_Link]:
+    yield _Link("holds_stake_in", issuer, held, span, year, Value(share, "%"))
+    if share > _MAJORITY:
+        yield _Link("subsidiary_of", held, issuer, span)
 
 
 def _unlisted(name: str) -> EntityMention:

@@ -93,11 +93,17 @@ def _sec_form(lines: Sequence[str], flat: str, inside: str) -> Filing | None:
     ended = _PHRASES["year_ended" if name in ANNUAL else "quarter_ended" if name in QUARTERLY else "event_day"]
     ends = next(_after(ended, flat), None)
     quarter = _longest_span(inside, ends) if name == "10-Q" and ends else 0
-    found = Filing(company, name, quarter=quarter, ends=ends, codes=codes)
+    found = Filing(company, name, quarter=quarter, ends=ends, codes=codes, number=_file_number(flat))
     if name in CURRENT:  # one that announces results is found by their period as well
         item, spans = _PHRASES["results_item"].search(inside), list(_spans(inside))
         return replace(_reported(found, spans, inside[item.end() :], inside), ends=ends) if item and spans else found
     return found if ends is None else _dated(found, inside)
+
+
+def _file_number(flat: str) -> str:
+    """Return the commission's file number of the first registrant, without leading zeros: 001-36042 is 1-36042."""
+    match = _PHRASES["numbered"].search(flat, 0, _FORM_REACH)
+    return f"{int(match[1])}-{int(match[2])}" if match else ""
 
 
 def _reported(filing: Filing, spans: Sequence[tuple[int, date]], headline: str, text: str) -> Filing:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from extraction.documents.pdf.lines import Page, PageLine
-    from extraction.documents.pdf.tables import RuledTables
 
 _REPEATS = 3
 _ROW_CELLS = 3
@@ -47,7 +46,7 @@ class _PageParts:
     footer: tuple[TextPiece, ...]
 
 
-def lay_out(pages: Sequence[Page], tables: RuledTables) -> list[TextPiece]:
+def lay_out(pages: Sequence[Page]) -> list[TextPiece]:
     """Return the document's pieces in reading order, with those recognised by layout already hidden."""
     size = body_size(pages)
     running = running_lines(
@@ -55,11 +54,10 @@ def lay_out(pages: Sequence[Page], tables: RuledTables) -> list[TextPiece]:
     )
     turned = ({line.text for line in page.lines if not line.upright and not is_numeric(line.text)} for page in pages)
     marks = Counter(text for texts in turned for text in texts)
-    finder = RegionFinder(tables, size)
+    finder = RegionFinder(size)
     flow: list[Paragraph | TextPiece] = []
     for page, reasons in zip(pages, running, strict=True):
         parts = _read_parts(page, reasons, marks, finder)
-        tables.release(page)
         for item in (*parts.header, *parts.body, *parts.footer):
             _append(flow, item)
     return [item if isinstance(item, TextPiece) else piece_of(item, size) for item in flow]
@@ -126,18 +124,18 @@ def _read_parts(page: Page, running: dict[int, Reason], marks: Counter[str], fin
         frame = (min(x.x0 for x in own), min(x.top for x in own), max(x.x1 for x in own), max(x.bottom for x in own))
         units.append(FlowUnit(pieces=tuple(replace(piece, page=page.number) for piece in region.pieces), frame=frame))
     column = TextColumn.of(rest)
-    body = [item for unit in in_order(units) for item in _items(page, unit, column, finder.tables)]
+    body = [item for unit in in_order(units) for item in _items(page, unit, column)]
     axis = TextPiece("".join(turned), reason=Reason.FIGURE_TEXT, page=page.number)
     footer += [TextPiece(line.text, reason=Reason.UNSEEN, page=page.number) for line in page.unseen]
     return _PageParts(tuple(header), tuple(body), (axis, *footer))
 
 
-def _items(page: Page, unit: FlowUnit, column: TextColumn, tables: RuledTables) -> Iterator[Paragraph | TextPiece]:
+def _items(page: Page, unit: FlowUnit, column: TextColumn) -> Iterator[Paragraph | TextPiece]:
     if unit.pieces:
         yield from unit.pieces
         return
     for lines, rows in _split_by_kind(unit.lines):
-        table = read_table(page, lines, tables) if rows else None
+        table = read_table(page, lines) if rows else None
         if table:
             yield replace(table, page=page.number)
         elif sum(len(line.words) for line in lines) >= _AXIS and all(is_numeric(line.text) for line in lines):

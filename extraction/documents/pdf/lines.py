@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pypdfium2.raw as pdfium
 
+from extraction.documents.pdf.rulings import NO_RULINGS, Rulings, read_rulings
 from extraction.documents.table import raised
 
 if TYPE_CHECKING:
@@ -82,13 +83,14 @@ class PageLine:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The lines of a page in content-stream order, and apart those that a reader of the page does not see."""
+    """The rules and lines of a page in content-stream order, and apart the lines that a reader does not see."""
 
     number: int
     width: float
     height: float
     lines: tuple[PageLine, ...]
     unseen: tuple[PageLine, ...] = ()
+    rulings: Rulings = NO_RULINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +122,12 @@ def read_page(page: Any, number: int, most: int) -> Page | None:
         if count > most:
             return None
         seen = _Visibility(page, textpage.raw)
-        lines = tuple(_lines(textpage.raw, count, seen, origin=(left, upper)))
+        rulings = read_rulings(page, origin=(left, upper))
+        lines = tuple(_lines(textpage.raw, count, (seen, rulings), origin=(left, upper)))
     finally:
         textpage.close()
     shown = tuple(line for line in lines if line.seen)
-    return Page(number, width, height, shown, tuple(line for line in lines if not line.seen))
+    return Page(number, width, height, shown, tuple(line for line in lines if not line.seen), rulings)
 
 
 def joined(lines: Sequence[PageLine]) -> PageLine:
@@ -189,7 +192,10 @@ class _Visibility:
         )
 
 
-def _lines(raw: Any, count: int, visibility: _Visibility, *, origin: tuple[float, float]) -> Iterator[PageLine]:
+def _lines(
+    raw: Any, count: int, painted: tuple[_Visibility, Rulings], *, origin: tuple[float, float]
+) -> Iterator[PageLine]:
+    visibility, rulings = painted
     box = pdfium.FS_RECTF()
     run: list[_Char] = []
     first = 0
@@ -197,7 +203,7 @@ def _lines(raw: Any, count: int, visibility: _Visibility, *, origin: tuple[float
     for index in range(count):
         code = pdfium.FPDFText_GetUnicode(raw, index)
         if code in {0x0A, 0x0D}:
-            yield from _close(raw, first, run, seen=seen)
+            yield from _close(raw, first, run, rulings, seen=seen)
             run = []
             continue
         text = "-" if code == _SOFT_HYPHEN else chr(code)
@@ -206,13 +212,13 @@ def _lines(raw: Any, count: int, visibility: _Visibility, *, origin: tuple[float
         char = _Char(text, box.left - origin[0], box.right - origin[0], origin[1] - box.top, origin[1] - box.bottom)
         shows = seen if text.isspace() else visibility.sees(index, box)
         if run and not text.isspace() and (shows != seen or _starts_new_line(run, char)):
-            yield from _close(raw, first, run, seen=seen)
+            yield from _close(raw, first, run, rulings, seen=seen)
             run = []
         if not run:
             first = index
         seen = shows
         run.append(char)
-    yield from _close(raw, first, run, seen=seen)
+    yield from _close(raw, first, run, rulings, seen=seen)
 
 
 def _starts_new_line(run: Sequence[_Char], char: _Char) -> bool:
@@ -225,12 +231,12 @@ def _starts_new_line(run: Sequence[_Char], char: _Char) -> bool:
     return char.x0 - last.x1 > _COLUMN_GAP * height or char.x0 < last.x0 - height or moved > 0.7 * height
 
 
-def _close(raw: Any, first: int, run: Sequence[_Char], *, seen: bool) -> Iterator[PageLine]:
+def _close(raw: Any, first: int, run: Sequence[_Char], rulings: Rulings, *, seen: bool) -> Iterator[PageLine]:
     inked = [char for char in run if not char.text.isspace()]
     if not inked:
         return
     size = max(char.height for char in inked)  # in mixed text the Chinese height, the font size
-    words = tuple(word for word in _words(_with_raised_marks(run, inked, size), size) if word.text)
+    words = tuple(word for word in _words(_with_raised_marks(run, inked, size), size, rulings) if word.text)
     if not words:
         return
     top, bottom = min(char.top for char in inked), max(char.bottom for char in inked)
@@ -251,12 +257,15 @@ def _with_raised_marks(run: Sequence[_Char], inked: Sequence[_Char], size: float
     ]
 
 
-def _words(run: Sequence[_Char], size: float) -> Iterator[TextRun]:
+def _words(run: Sequence[_Char], size: float, rulings: Rulings) -> Iterator[TextRun]:
     start = 0
     last = run[0]
+    middle = (last.top + last.bottom) / 2
     for index, char in enumerate(run):
         if not char.text.isspace():
-            if not last.text.isspace() and char.x0 - last.x1 > _WORD_GAP * size:
+            gap = char.x0 - last.x1
+            apart = gap > _WORD_GAP * size or (gap > _RAISED * size and rulings.separates(last.x1, char.x0, middle))
+            if not last.text.isspace() and apart:
                 yield _word(run[start:index])
                 start = index
             last = char

@@ -19,7 +19,6 @@ from extraction.documents.pdf.layout import lay_out, title_of
 from extraction.documents.pdf.lines import Page, read_page
 from extraction.documents.pdf.ocr import INSTALL, OcrReader, installed, is_scan
 from extraction.documents.pdf.ocr import MAX_PAGES as MAX_SCANS
-from extraction.documents.pdf.tables import RuledTables
 from extraction.documents.publication_day import usable
 from extraction.worker_process import is_out_of_time, report_progress
 from kg.errors import DocumentError
@@ -59,12 +58,7 @@ def read_pdf(source: SourceFile) -> Document:
         is_partial = len(pages) < len(document)
     finally:
         document.close()
-    tables = RuledTables(source.data)
-    try:
-        pieces = judge(lay_out(pages, tables))
-    finally:
-        tables.close()
-    body = assemble(pieces, page_count=len(pages))
+    body = assemble(judge(lay_out(pages)), page_count=len(pages))
     if ocr.legibility:
         body = replace(body, legibility=tuple(ocr.legibility.get(number, 1.0) for number in range(len(pages))))
     read = build(source, body, [*filing.layers(), *_layers(source, info, pages)])

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from extraction.documents.assembly import TextPiece, table_piece
 from extraction.documents.cleaning import Reason, is_figure_label, is_source_line, is_table_label
 from extraction.documents.pdf.lines import joined
-from extraction.documents.pdf.tables import by_row, grid, is_grid, is_numeric, within
+from extraction.documents.pdf.rulings import ruled_tables
+from extraction.documents.pdf.tables import by_row, grid, is_grid, is_numeric, ruled, within
 from extraction.documents.table import is_note, table_from_grid, table_from_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from extraction.documents.pdf.lines import Page, PageLine
-    from extraction.documents.pdf.tables import RuledTables
     from extraction.documents.table import Grid
 
 _SENTENCE = re.compile(r"[，。；]")
@@ -40,7 +40,6 @@ class Region:
 class RegionFinder:
     """Find regions page by page, remembering one that was cut off by a page break."""
 
-    tables: RuledTables
     body_size: float
     open_label: str = field(default="")
 
@@ -73,7 +72,7 @@ class RegionFinder:
         wide = [row for row in rows if sum(len(line.words) for line in row) >= _MIN_COLUMNS]
         if sum(not is_numeric(row[0].words[0].text) for row in wide) < _MIN_ROWS:
             return
-        for box, cells in self.tables.whole(page):
+        for box, cells in ruled_tables(page.rulings, page.lines):
             inside = tuple(i for i in free if within(page.lines[i], box))
             table = table_from_grid(cells) if inside and _is_ruled_grid(cells, labelled=False) else None
             if table is not None:
@@ -142,7 +141,7 @@ class RegionFinder:
         content = [page.lines[i] for i in inner]
         rest = [_hidden([page.lines[i] for i in tail], Reason.SOURCE_LINE)]
         labelled = content and is_table_label(title)
-        table = read_table(page, content, self.tables, title=title, notes=notes) if labelled else None
+        table = read_table(page, content, title=title, notes=notes) if labelled else None
         if table:
             pieces = [table]
         else:
@@ -152,13 +151,13 @@ class RegionFinder:
 
 
 def read_table(
-    page: Page, lines: Sequence[PageLine], tables: RuledTables, *, title: str = "", notes: Sequence[str] = ()
+    page: Page, lines: Sequence[PageLine], *, title: str = "", notes: Sequence[str] = ()
 ) -> TextPiece | None:
     """Read lines as a table: by its rulings, else by its gutters; unlabelled ones must look more like a table."""
     labelled = title.lstrip().startswith(("表", "Table"))
-    ruled = tables.rows(page, lines)
-    if _is_ruled_grid(ruled, labelled=labelled):
-        table = table_from_grid(ruled, title=title, notes=notes)
+    cells = ruled(page, lines)
+    if _is_ruled_grid(cells, labelled=labelled):
+        table = table_from_grid(cells, title=title, notes=notes)
     else:
         rows = grid(lines)
         table = table_from_rows(rows, title=title, notes=notes) if is_grid(rows, labelled=labelled) else None

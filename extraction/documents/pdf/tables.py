@@ -1,40 +1,28 @@
-"""Extract tables from PDF pages: ruled ones with pdfplumber, others by the blank gutters between columns.
-
-pdfplumber's own text strategy is not used for the second kind: on broker reports it cut letters off the first column
-and split cells in two.
-"""
+"""Extract tables from PDF pages: ruled ones by their rules, others by the blank gutters between columns."""
 
 from __future__ import annotations
 
-import io
 import re
 from dataclasses import replace
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any
-
-import pdfplumber
-from pdfminer.pdfexceptions import PDFException
-from pdfminer.psexceptions import PSException
-from pdfplumber.utils.exceptions import PdfminerException
+from typing import TYPE_CHECKING
 
 from extraction.documents.pdf.lines import TextRun
-from extraction.documents.table import Cell, spread
+from extraction.documents.pdf.rulings import ruled_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from extraction.documents.pdf.lines import Page, PageLine
+    from extraction.documents.table import Cell, Grid
 
 
-# Errors that damaged or hostile pages have raised in pdfminer; such a page is read without its rulings.
-_FAULTS = (PDFException, PSException, PdfminerException, ValueError, TypeError, KeyError, IndexError, RecursionError)
 _NUMERIC = re.compile(r"[-+－(（]?[\d.,]+[%％)）A-Za-z]{0,2}|[-–—/]+|N/?A", re.IGNORECASE)
 _COVERED = 0.8
 _FILLED = 0.5
 _DENSE = 0.7
 _WORDED = 0.2
-_MAX_MISSING = 0.3
 _TIGHT = 0.25
 _MIN_COLUMNS = 3
 _SLACK = 4.0  # points by which a centred label may be off
@@ -43,66 +31,19 @@ _CELLS_TOUCH = re.compile(
 )
 
 
-class RuledTables:
-    """Ruled tables of a PDF, opened with pdfplumber only on demand: it is twenty times slower than pdfium."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._opened: Any = None
-
-    def rows(self, page: Page, lines: Sequence[PageLine]) -> list[list[Cell | None]]:
-        """Return the rows of the ruled table that contains nearly all of these lines, or an empty list."""
-        top, bottom = min(line.top for line in lines) - 3, max(line.bottom for line in lines) + 3
-        try:
-            self._opened = self._opened or pdfplumber.open(io.BytesIO(self._data))
-            plumbed = self._opened.pages[page.number]
-            crop = plumbed.crop((0, max(0, top), plumbed.width, min(plumbed.height, bottom)), strict=False)
-            found = crop.filter(_is_upright).find_tables()
-            best = max(found, key=lambda table: _inside(lines, table.bbox), default=None)
-            if best is None or _inside(lines, best.bbox) < _COVERED * len(lines):
-                return []
-            return _spans(best)
-        except _FAULTS:
-            return []
-
-    def whole(self, page: Page) -> list[tuple[tuple[float, float, float, float], list[list[Cell | None]]]]:
-        """Return the ruled tables of a page: the box of each (left, top, right, bottom), and its rows."""
-        try:
-            self._opened = self._opened or pdfplumber.open(io.BytesIO(self._data))
-            found = self._opened.pages[page.number].filter(_is_upright).find_tables()
-            return [(table.bbox, _spans(table)) for table in found]
-        except _FAULTS:
-            return []
-
-    def release(self, page: Page) -> None:
-        """Free the memory of a page."""
-        if self._opened:
-            self._opened.pages[page.number].close()
-
-    def close(self) -> None:
-        """Close the document."""
-        if self._opened:
-            self._opened.close()
+def ruled(page: Page, lines: Sequence[PageLine]) -> list[list[Cell | None]]:
+    """Return the rows of the ruled table that contains nearly all of these lines, or an empty list."""
+    margin = max(line.size for line in lines)  # of a cell
+    top, bottom = min(line.top for line in lines) - margin, max(line.bottom for line in lines) + margin
+    found = list(ruled_tables(page.rulings.between(top, bottom), page.lines))
+    box, rows = max(found, key=lambda table: _inside(lines, table[0]), default=((0.0, 0.0, 0.0, 0.0), []))
+    return rows if _inside(lines, box) >= _COVERED * len(lines) and not _is_coarse(rows) else []
 
 
-def _spans(table: Any) -> list[list[Cell | None]]:
-    """Return the cells of a ruled table at all places that they cover; empty if too many places have none."""
-    rows: list[list[str | None]] = table.extract()
-    places = [row.cells for row in table.rows]  # boxes, None where a place has none of its own
-    if sum(text is None for row in rows for text in row) > _MAX_MISSING * sum(map(len, rows)):
-        return []  # scattered rules, not cells
-    boxes = [box for row in places for box in row if box]
-    lefts, tops = sorted({box[0] for box in boxes}), sorted({box[1] for box in boxes})
-    found: list[list[Cell | None]] = [[None] * len(row) for row in rows]
-    for number, row in enumerate(rows):
-        for column, (text, box) in enumerate(zip(row, places[number], strict=False)):
-            if box is None:
-                continue
-            wide = sum(box[0] <= left < box[2] - 1 for left in lefts)
-            high = sum(box[1] <= top < box[3] - 1 for top in tops)
-            right, bottom = min(column + max(wide, 1), len(row)), min(number + max(high, 1), len(rows))
-            spread(found, Cell(text or ""), (number, column, bottom, right))
-    return found
+def _is_coarse(rows: Grid) -> bool:
+    """Return whether most rows have a cell with several numbers, for lack of a rule between their columns."""
+    texts = [[cell.text.split() for cell in row if cell] for row in rows]
+    return sum(any(len(words) > 1 and all(map(is_numeric, words)) for words in row) for row in texts) > len(rows) / 2
 
 
 def grid(lines: Sequence[PageLine]) -> list[list[str]]:
@@ -141,12 +82,6 @@ def is_grid(rows: Sequence[Sequence[str]], *, labelled: bool) -> bool:
 def is_numeric(text: str) -> bool:
     """Return whether a cell or axis label is only a number, a date or a dash."""
     return bool(_NUMERIC.fullmatch(text)) or bool(re.fullmatch(r"[\d\s./:%％年月日\-~～,+]+", text))
-
-
-def _is_upright(item: dict[str, Any]) -> bool:
-    """Return whether an object is not a rotated watermark letter; pdfplumber's own flag accepts slanted ones."""
-    matrix = item.get("matrix")
-    return not matrix or abs(matrix[1]) < 0.1 * abs(matrix[0])
 
 
 def within(line: PageLine, bbox: tuple[float, float, float, float]) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kg import period as periods
@@ -20,6 +21,7 @@ from kg.query.ask.lexicon import lexicon
 from kg.query.ask.understand import understand
 from kg.query.filings.pages import is_about_filings
 from kg.query.filings.values.lines import filing_lines
+from kg.query.grounding.causes import causal_pairs
 from kg.query.grounding.checking import KnownNames, states
 from kg.query.resolve import near_names
 from kg.query.session import QuerySession
@@ -38,7 +40,6 @@ _RELATED, _SIMILAR = 0.17, 0.2  # probability of a sentence shown beside an answ
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 _COMPARED = 6  # sentences about each side of a comparison
 _SPELLINGS = 12  # of a name that are looked for
-_LISTS = frozenset({"impact", "chain"})  # no sentences repeat what the graph lists here
 _LONGEST = 600  # characters of an answer that is no list
 _LONG = 120  # characters from which only the clauses of a sentence are shown that hold words of the question
 _REPEATED = 0.7  # share of the pairs of characters of a line that are shown already
@@ -84,7 +85,8 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
     found = Retriever(session, asked).find()
     told, graph = composed(session, asked)
     lines = [line for line in told if line.citations or not line.indent]
-    dated = [sentence for sentence in found if sentence.may_answer and not _is_turned(session, asked, sentence)]
+    turned = _is_cause_only if asked.operation == "causes" else partial(_is_turned, session)
+    dated = [sentence for sentence in found if sentence.may_answer and not turned(asked, sentence)]
     chosen = _beside(dated) if dated and dated[0].decision >= ANSWERS else []
     sides = _sides(session, asked) if asked.operation == "compare" else []
     if sides and len(lines[0].citations if lines else ()) < len(sides):  # the graph has no verdict
@@ -92,9 +94,9 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
         lines, chosen = verdict, [] if verdict else [*sides, *(each for each in chosen if each not in sides)]
     if any(line.citations for line in lines):
         plain = [each for each in chosen if each.decision >= ANSWERS]
-        quoted = list(_quoted(session, asked, plain, lines))
-        least = _SHOWN_BESIDE if asked.wants_value or asked.operation not in _LISTS else 0
-        shown = quoted[: max(least, _SHOWN - len(lines))]
+        is_verdict = asked.operation == "compare" and len(lines[0].citations) > 1
+        quoted = [] if is_verdict else list(_quoted(session, asked, plain, lines))
+        shown = quoted[: max(_SHOWN_BESIDE if asked.wants_value else 0, _SHOWN - len(lines))]
         return _answer(session, asked, "answered", [*lines, *shown], graph=graph)
     if chosen:
         return _answer(session, asked, "answered", _judged(session, asked, list(_quoted(session, asked, chosen))))
@@ -186,6 +188,14 @@ def _is_turned(session: QuerySession, asked: Understood, sentence: ScoredSentenc
     return any(re.search(pattern.format(re.escape(name)), text) for name in spellings)
 
 
+def _is_cause_only(asked: Understood, sentence: ScoredSentence) -> bool:
+    """Whether a sentence states only what follows from the thing whose causes are asked for."""
+    topic = [term for term in asked.terms if term.name or term.measure]
+    pairs = causal_pairs(sentence.text) if topic else []
+    causes = any(all(_holds(term, pair.cause) for term in topic) for pair in pairs)
+    return causes and not any(all(_holds(term, pair.effect) for term in topic) for pair in pairs)
+
+
 def _sides(session: QuerySession, asked: Understood) -> list[ScoredSentence]:
     """Return a sentence about each thing compared, each looked for by itself; nothing where one has none.
 
@@ -255,7 +265,7 @@ def _value_of(
     if start < 0 or "分别" in text:
         return None
     others = [text.find(each, start) for other in names if other != name for each in other.spellings]
-    said = text[start : min((place for place in others if place >= 0), default=None)]
+    said = _up_to_the_bracket(text[start : min((place for place in others if place >= 0), default=None)])
     measure = "|".join(re.escape(each) for term in asked.terms if term.measure for each in term.spellings)
     if not measure:
         return None
@@ -269,6 +279,16 @@ def _value_of(
     if found is None or found["to"]:
         return None
     return float(found["number"].replace(",", "")), "".join(found["unit"].split())
+
+
+def _up_to_the_bracket(said: str) -> str:
+    """Return what is said up to the end of the bracket that a name stands in."""
+    depth = 0
+    for place, letter in enumerate(said):
+        depth += (letter in "（(") - (letter in "）)")
+        if depth < 0:
+            return said[:place]
+    return said
 
 
 def _about(

@@ -12,6 +12,7 @@ from kg.model import Kind, Polarity
 from kg.query.answers import AnswerLine, Citation, Node, Subgraph
 from kg.query.ask.answer_model import AnswerModel, SentenceInContext
 from kg.query.ask.figures import figure_lines
+from kg.query.ask.lexicon import lexicon
 from kg.query.ask.themes import theme_lines
 from kg.query.browse.profile import profile_of
 from kg.query.history import history
@@ -191,7 +192,8 @@ def _causes(session: QuerySession, asked: Understood) -> Composed:
 
 def _first(asked: Understood, *kinds: Kind) -> Entity | None:
     """Return what a question is about: the first name of the wanted kinds, in the order of the question."""
-    return next((entity for entity in asked.entities if entity.kind in kinds), None)
+    bare = lexicon().bare.fullmatch
+    return next((entity for entity in asked.entities if entity.kind in kinds and not bare(entity.name)), None)
 
 
 def _moved(session: QuerySession, asked: Understood, answer: ImpactAnswer) -> Composed:

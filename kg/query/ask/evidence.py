@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kg.query.session import QuerySession
     from kg.store.port import DocumentHead
 
-_CHUNKS, _MENTIONING, _DOCUMENTS = 80, 20, 8
+_CHUNKS, _OF_A_TERM, _MENTIONING, _DOCUMENTS = 80, 20, 20, 8
 _LOOKED_AT = 80  # sentences whose dates are read
 _WORDS, _USUAL = 0.3, 0.9  # what the score by words counts beside the probability, and from where
 _ONE_WORD = 0.6  # the score that counts where one word is all that is asked
@@ -202,20 +202,30 @@ class Retriever:
         """Return a sentence with whether it is of the period asked about, which counts for its score."""
         day, published_on = self._asked.as_of, sentence.document.published_on
         stale = bool(day and self._asked.wants_value and published_on < day - _STALE)
-        around = _around(sentence) if self._periods else []
-        fits = not self._periods or any(each.fits(sentence.text, around, published_on) for each in self._periods)
+        fits = not self._periods or self._is_of_the_period(sentence)
         dated = fits and not stale
         score = sentence.score + _DATED * dated
         scored = score if len(self._asked.terms) > 1 or self._periods else min(score, _ONE_WORD)
         words = _WORDS * (scored - _USUAL) + _WHOLE * (sentence.whole and dated) - _WHOLE * (not sentence.valued)
         return replace(sentence, dated=dated, score=score, words=words)
 
+    def _is_of_the_period(self, sentence: ScoredSentence) -> bool:
+        document, chunk = sentence.document, sentence.chunk
+        before = [] if sentence.is_row else [text for start, _, text in _sentences(chunk) if start < sentence.start]
+        above = list(dict.fromkeys((label_of(sentence), *reversed(chunk.heading), document.title)))
+        dated = sentence.text, before[:-_BEFORE_READ:-1], document.published_on, above
+        return any(each.fits(*dated) for each in self._periods)
+
     def _candidates(self) -> dict[str, Chunk]:
         asked = self._asked
         if not asked.terms:
             return {}
         query = " ".join(spelled for term in asked.terms for spelled in term.spellings[:6])
-        chunks = {chunk.id: chunk for chunk, _ in self._session.view.search(query, _CHUNKS)}
+        search = self._session.view.search
+        chunks = {chunk.id: chunk for chunk, _ in search(query, _CHUNKS)}
+        for term in asked.terms:  # what one of many synonyms matches must not crowd out a rare word
+            for chunk, _ in search(" ".join(term.spellings[:2]), _OF_A_TERM):
+                chunks.setdefault(chunk.id, chunk)
         for term in asked.terms:
             if term.name and term.entity:
                 for chunk in self._session.view.chunks_mentioning(term.entity, _MENTIONING):
@@ -254,12 +264,13 @@ class Retriever:
         folded = [_folded(text) for _, _, text in pieces]
         weights = self.weights
         total = sum(weights) or 1.0
-        label = ""
+        label, under = "", 0  # what stands before a label is not said of what stands under it
         for number, (start, end, text) in enumerate(pieces):
             own = folded[number]
             reach = 0 if chunk.kind == ChunkKind.TABLE else 2  # the rows around a row are about something else
-            near = "".join(folded[max(0, number - reach) : number + max(reach, 1)])
-            before = "".join(folded[max(0, number - reach) : number])
+            first = max(under, number - reach)
+            near = "".join(folded[first : number + max(reach, 1)])
+            before = "".join(folded[first:number])
             met = [self._met(place, own, (before, near), above + label) for place in range(len(weights))]
             coverage = sum(weight * part for weight, part in zip(weights, met, strict=True)) / total
             stated = min(2, sum(word in own for word in self._states)) / 2 if self._states else 0.0
@@ -276,7 +287,7 @@ class Retriever:
             fits = self._fits(met, own)
             yield ScoredSentence(chunk, head, start, end, text, score, whole, valued=self._shows_value(own), fits=fits)
             if len(text) <= _LABEL and text.endswith(("：", ":")):
-                label = own
+                label, under = own, number
 
     def _fits(self, met: Sequence[float], own: str) -> bool:
         """Whether a sentence has the names of the question near, and for a value one of its measures, in part."""
@@ -307,7 +318,9 @@ class Retriever:
         before, near = around
         if self._holds(place, own):
             return 1.0
-        if any(word in above for word in spelled):
+        if any(word in above for word in spelled) or any(
+            all(part in own or part in above for part in parts) for parts in self._parts[place]
+        ):
             return _ABOVE
         if self._asked.terms[place].name:
             if _LABELLED.match(own):  # its own label says what it is about
@@ -385,14 +398,6 @@ def passage(sentence: ScoredSentence, *, wide: bool) -> tuple[int, int, str]:
 
 def _rank(sentence: ScoredSentence) -> tuple[float, int, str, int]:
     return -sentence.score, -sentence.document.published_on.toordinal(), sentence.document.id, sentence.start
-
-
-def _around(sentence: ScoredSentence) -> list[str]:
-    """Return the texts that may date a sentence, nearest first: those before it, its label, its headings."""
-    chunk = sentence.chunk
-    before = [] if sentence.is_row else [t for start, _, t in _sentences(chunk) if start < sentence.start]
-    headings = [each for each in chunk.heading if each != sentence.document.title]
-    return [*before[:-_BEFORE_READ:-1], label_of(sentence), *reversed(headings)]
 
 
 def reading_of(sentence: ScoredSentence) -> SentenceInContext:

@@ -59,6 +59,7 @@ class QuestionLexicon:
     synonyms: dict[str, tuple[str, ...]]
     spoken: dict[str, tuple[str, ...]]
     moved: re.Pattern[str]
+    bare: re.Pattern[str]
     moves: dict[str, tuple[str, ...]]
     empty: frozenset[str]
 
@@ -115,6 +116,7 @@ def lexicon() -> QuestionLexicon:
         synonyms=synonyms,
         spoken={str(said).lower(): _names(meant) for said, meant in read["spoken"].items()},
         moved=_pattern(read["moved"]),
+        bare=_pattern(read["bare"]),
         moves={str(name): tuple(both) for name, both in read["moves"].items()},
         empty=frozenset(read["empty"].split()),
     )

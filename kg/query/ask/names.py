@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -119,14 +119,13 @@ def _misspelt(session: QuerySession, free: str) -> Iterator[tuple[Named, str]]:
         if named := _only(session, match.start(), match.end(), near):
             yield named, match[0]
             return
-    by_length: dict[int, list[str]] = defaultdict(list)
-    for name in companies:
-        by_length[len(name)].append(name)
+    placed = session.kept(_letters_of_companies) if stretches else {}
     for start, end in stretches:
         written = free[start:end]
         if written in companies:
             continue  # right as it is, and something else was meant
-        alike = [name for name in by_length[len(written)] if 2 * _shared(name, written) >= len(written)]
+        shared = Counter(name for place in enumerate(written) for name in placed.get((len(written), *place), ()))
+        alike = [name for name, letters in shared.items() if 2 * letters >= len(written)]
         meant = [name for name in alike if sounds(name)[0] == sounds(written)[0]]
         if not meant and len(written) >= _SHORTEST_MISSPELT:
             meant = [name for name in alike if _one_letter_off(name, written)]
@@ -144,8 +143,13 @@ def _known_companies(session: QuerySession) -> dict[str, set[str]]:
     return dict(sorted(known.items()))
 
 
-def _shared(name: str, written: str) -> int:
-    return sum(one == other for one, other in zip(name, written, strict=True))
+def _letters_of_companies(session: QuerySession) -> dict[tuple[int, int, str], list[str]]:
+    """Return the names of the companies that have a letter at a place, by length, place and letter."""
+    placed: dict[tuple[int, int, str], list[str]] = defaultdict(list)
+    for name in session.kept(_known_companies):
+        for at, letter in enumerate(name):
+            placed[len(name), at, letter].append(name)
+    return dict(placed)
 
 
 @lru_cache(maxsize=1 << 14)

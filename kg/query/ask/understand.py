@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 
 import rjieba
 
+from kg import period as periods
 from kg.dating.reader import read_dates
 from kg.model import Kind
-from kg.period import Period
+from kg.period import Period, Precision
 from kg.query.ask.lexicon import lexicon
 from kg.query.ask.names import find_names, sounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kg.dating.reader import Dated
     from kg.model import Entity
     from kg.query.ask.lexicon import Aspect, Operation, QuestionLexicon
     from kg.query.resolve import Named
@@ -39,6 +41,8 @@ _LONE_YEAR = re.compile(  # 2024 营收, CATL 2025 revenue
     r"(?<![\d.A-Za-z-])(?<![QH]\d )(20[1-3]\d)"
     r"(?=\s+(?!年)[A-Za-z\u4e00-\u9fff]|\s*[?？]?$|(?![年月日号万亿千元辆吨台家个只股倍人户套点米])[\u4e00-\u9fff])"
 )
+_THAT_WEEK = re.compile(r"的?[那当这]一?周")
+_MONTHS_END = timedelta(days=10)
 _COMPOUND = re.compile(r"产业链|产业|板块|概念股|概念|行业|赛道|领域")
 # How much a word of a part of speech says (ICTCLAS tags): nouns all, verbs half, the rest little.
 _WEIGHTS = {"n": 1.0, "j": 1.0, "e": 1.0, "x": 1.0, "l": 1.0, "i": 1.0, "s": 0.6, "v": 0.5, "a": 0.5, "b": 0.6}
@@ -118,7 +122,8 @@ def understand(session: QuerySession, question: str, today: date) -> Understood:
     rest = _without(text, [(named.start, named.end) for named in found.names])
     aspect = next((each for each in words.aspects if each.asks.search(rest)), None)
     operation = _operation(words, rest, len({named.entity.id for named in found.names}), aspect)
-    as_of, period = _days(text, [each.period for each in dates], operation)
+    stated = [_meant(each, text) for each in dates]
+    as_of, period = _days(text, stated, operation)
     entities = tuple(dict.fromkeys(named.entity for named in found.names))
     spans = [(named.start, named.end) for named in found.names] + [(each.start, each.end) for each in dates]
     left = _unspelled(_without(text, spans), entities)
@@ -143,8 +148,20 @@ def understand(session: QuerySession, question: str, today: date) -> Understood:
         corrections=found.corrections,
         choices=found.choices,
         short=found.short,
-        parts=tuple(each.period for each in dates) if as_of is None and len(dates) > 1 else (),
+        parts=tuple(stated) if as_of is None and len(stated) > 1 else (),
     )
+
+
+def _meant(found: Dated, text: str) -> Period:
+    """Return the days that a date of a question means: a week for 5月19日那周, the last ten days for 5月底."""
+    period = found.period
+    if period.precision is not Precision.DAY or not period.start:
+        return period
+    if _THAT_WEEK.match(text, found.end):
+        return periods.week(period.start)
+    if found.text[-2:] in ("月底", "月末"):
+        return Period(period.start - _MONTHS_END, period.end)
+    return period
 
 
 def _wants_value(words: QuestionLexicon, text: str, operation: Operation | None) -> bool:

@@ -1,46 +1,24 @@
 """Choose the filings that a question is about: whose, of which form, of which fiscal period.
 
-A company is one group across years, whatever it called itself: filings are joined by a listing code, by their name
-without its legal form, or by a name that the other one begins with (Adobe Systems, Adobe).
+A company is one group across years, whatever it called itself: filings are joined by the commission's file number, a
+listing code, their name without its legal form, or a name that the other one begins with (Adobe Systems, Adobe).
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rapidfuzz import fuzz
-
 from kg.filing import ANNUAL, CURRENT, QUARTERLY, RELEASE, Filing, company_key
+from kg.query.filings.names import CompanyNames, in_use, is_same, names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
     from kg.query.filings.task import FilingTask
     from kg.store.port import DocumentHead, View
-
-# Words that follow a company's own name, and first words that name nobody alone.
-_SOFT = re.compile(
-    r"\b(?:communications|international|enterprises|resorts|brands|platforms|services|systems|laboratories"
-    r"|technologies|stores|industries|worldwide|com|health|beauty|financial|entertainment|works|electric)\b"
-)
-_COMMON = frozenset(
-    "american general united first national international global best old western southern northern new bank".split()  # noqa: SIM905 -- words read best as words
-)
-_NO_TICKERS = frozenset("us uk eu fy rd it pe ev ai ar ap".split())  # noqa: SIM905 -- words read best as words
-_JOINING = frozenset({"and", "the", "of"})
-_POSSESSIVE = re.compile("['’]s\\b")
-_SCRIPTS = re.compile(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z\d])|(?<=[A-Za-z\d])(?=[\u4e00-\u9fff])")
-_ALIKE = 92  # ratio of two spellings of one name
-_NEAR = 90  # ratio of a name and a part of the question
-_LEAST_NAME = 5  # letters of a name that may be misspelt, or written without blanks
-_SPOKEN_WORD = 4  # letters of a first word that names a company alone
-_TICKER = 3
-_EXACT, _COMPACT, _WORD, _FUZZY = 1.0, 0.9, 0.8, 0.7
-_MARGIN = 0.08  # names this close to the best are kept as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,58 +45,27 @@ class FilingIndex:
         )
         self._names: dict[int, set[str]] = defaultdict(set)
         for each in self.filings:
-            self._names[each.group].update(_names_of(each.filing))
+            self._names[each.group].update(names_of(each.filing))
         issuers = {f"sec:{code}": each.group for each in self.filings for code in each.filing.codes}
         for entity in view.entities(ids=issuers.keys()) if view and issuers else ():
             spelled = (company_key(name) for name in (entity.name, *(alias.name for alias in entity.aliases)))
-            self._names[issuers[entity.id]].update(name for name in spelled if len(name) >= _TICKER - 1)
-        first_words = defaultdict[str, set[int]](set)
-        for group, names in self._names.items():
-            for name in names:
-                first_words[name.split()[0]].add(group)
-        self._first_words = {word: next(iter(groups)) for word, groups in first_words.items() if len(groups) == 1}
+            self._names[issuers[entity.id]].update(name for name in spelled if len(name) > 1)
+        self._spoken = CompanyNames(self._names)
 
     def __bool__(self) -> bool:
         return bool(self.filings)
 
     def companies(self, question: str) -> dict[int, float]:
         """Return the groups that a question names, with how surely; those much less sure than the best are left out."""
-        apart = _SCRIPTS.sub(" ", _POSSESSIVE.sub("", question))  # 列出Verizon
-        plain = f" {company_key(apart)} "
-        spoken = {word.casefold() for word in re.findall(r"\b[A-Z]{2,5}\b", question)}
-        found = {group: score for group in self._names if (score := self._score(group, plain, spoken))}
-        best = max(found.values(), default=0.0)
-        return {group: score for group, score in found.items() if score >= best - _MARGIN}
+        return self._spoken.named(question)
 
     def words_of(self, groups: Iterable[int]) -> set[str]:
         """Return the words of the names of companies, which say nothing about a page of their filings."""
-        return {word for group in groups for name in self._names[group] for word in name.split()}
+        return {word for group in groups for word in self._spoken.words_of(group)}
 
     def name_of(self, group: int) -> str:
         """Return what the newest filing calls a company."""
         return max((each.published_on, each.filing.company) for each in self.filings if each.group == group)[1]
-
-    def _score(self, group: int, plain: str, spoken: set[str]) -> float:
-        """Return how surely a question names a company; longer names are surer."""
-        tokens = plain.split()
-        best = 0.0
-        for name in self._names[group]:
-            longer = len(name) / 1000
-            squeezed = name.replace(" ", "")
-            written = f" {name} " in plain and not (name.isalpha() and name.isascii() and len(name) < _TICKER)
-            if written or name in spoken or (not name.isascii() and name in plain):
-                best = max(best, _EXACT + longer)
-            elif len(name) >= _LEAST_NAME and squeezed in tokens:
-                best = max(best, _COMPACT + longer)
-            elif any(len(token) >= _LEAST_NAME and _shortens(token, squeezed) for token in tokens):
-                best = max(best, _WORD)
-            elif len(name) >= _LEAST_NAME and fuzz.partial_ratio(name, plain) >= _NEAR:
-                best = max(best, _FUZZY)
-            first = name.split()[0]
-            alone = len(first) >= _SPOKEN_WORD and first not in _COMMON and self._first_words.get(first) == group
-            if alone and f" {first} " in plain:
-                best = max(best, _WORD)
-        return best
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,31 +145,6 @@ def _form_score(filing: Filing, task: FilingTask) -> float:
     return score + (1.2 if "adjusted" in task.topics and form == RELEASE else 0.0)
 
 
-def _names_of(filing: Filing) -> Iterator[str]:
-    """Yield what a company is called: its name with and without soft words, its tickers, its initials."""
-    key = company_key(filing.company)
-    if key:
-        yield key
-        yield _short(key)
-    words = [word for word in re.findall(r"[A-Za-z0-9]+", filing.company) if word.casefold() not in _JOINING]
-    if len(words) >= _TICKER:
-        yield "".join(word[0] for word in words).casefold()
-    for code in filing.codes:
-        ticker = code.partition(".")[0].casefold()
-        if len(ticker) >= _TICKER or (ticker.isalpha() and ticker not in _NO_TICKERS and len(ticker) == _TICKER - 1):
-            yield ticker
-
-
-def _shortens(token: str, name: str) -> bool:
-    """Return whether a word is most of a name that is one word: Pepsi, PepsiCo."""
-    return name.startswith(token) and len(token) >= 0.7 * len(name)
-
-
-def _short(key: str) -> str:
-    short = " ".join(_SOFT.sub(" ", key).split())
-    return short if len(short) >= _TICKER and short not in _COMMON else key
-
-
 def _groups(filings: Sequence[Filing]) -> list[int]:
     """Return the group of each filing, numbered in the order of the first."""
     parent = list(range(len(filings)))
@@ -236,22 +158,14 @@ def _groups(filings: Sequence[Filing]) -> list[int]:
     by_code: dict[str, int] = {}
     for number, filing in enumerate(filings):
         key = company_key(filing.company)
-        for name, known in ((key, by_key), *((code, by_code) for code in filing.codes)):
+        marks = ((code, by_code) for code in (*filing.codes, filing.number))
+        for name, known in ((key, by_key), *((name, by_key) for name in in_use(key)), *marks):
             if name:
                 parent[root(number)] = root(known.setdefault(name, number))
     keys = sorted(by_key, key=lambda key: (len(key), key))
     for place, key in enumerate(keys):
         for other in keys[:place]:
-            if _is_same(other, key):
+            if is_same(other, key):
                 parent[root(by_key[key])] = root(by_key[other])
                 break
     return [root(number) for number in range(len(filings))]
-
-
-def _is_same(shorter: str, longer: str) -> bool:
-    """Return whether two keys are spellings of one company."""
-    begins = len(shorter) >= _SPOKEN_WORD and shorter not in _COMMON and longer.startswith(f"{shorter} ")
-    if begins and not _SOFT.sub("", longer[len(shorter) :]).strip():
-        return True
-    one, other = _short(shorter).replace(" ", ""), _short(longer).replace(" ", "")
-    return one == other or fuzz.ratio(shorter, longer) >= _ALIKE

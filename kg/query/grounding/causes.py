@@ -43,6 +43,11 @@ class CausalPair(NamedTuple):
     effect: str
 
 
+def causal_pairs(text: str) -> list[CausalPair]:
+    """Return the causes and effects that a sentence states."""
+    return list(_pairs(text))
+
+
 def exchanged(sentence: str, statements: Iterable[SourceStatement]) -> bool:
     """Whether the statement that is nearest to a causal sentence states it the other way round."""
     claimed = tuple(_pairs(sentence))

@@ -38,11 +38,14 @@ class ThemesQuestion(DatedQuestion):
 
     @staticmethod
     def text(session: QuerySession, answer: tuple[Community, ...]) -> Iterator[str]:
-        """Yield one line a theme."""
+        """Yield one line a theme, and how many themes the next level has."""
         for community in answer:
             title = community.summary.title if community.summary else ""
             row = {"id": community.id[:14], "title": title, "size": len(community.members)}
             yield word("print.theme_row", session.lang, **row)
+        run, levels = session.view.run(), {community.level for community in answer}
+        if levels == {0} and run and (more := sum(community.level == 1 for community in run.communities)):
+            yield word("print.more_themes", session.lang, count=more)
 
 
 class ThemeQuestion(SureQuestion):

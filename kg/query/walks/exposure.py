@@ -137,7 +137,7 @@ def _parties(
     ]
     for party, each in _by_party(views).items():
         entity = session.known(party)
-        if entity and entity.kind in PARTIES:
+        if entity and (entity.kind in PARTIES or _group(entity)):
             yield _stated(session, entity, each)
 
 
@@ -185,7 +185,7 @@ def _views(session: QuerySession, fact: Fact, direction: int) -> Iterator[_View]
     elif _passed_on(session, fact, target):
         return
     elif target.kind == Kind.INDICATOR and (value := indicator_polarity(target.id)):
-        owner = target.about or _owner(session, target.name)
+        owner = target.about or _owner(session, target.name) or _group(target)
         if owner:
             yield _View(owner, sign * value, direct, fact)
 
@@ -201,6 +201,12 @@ def _owner(session: QuerySession, name: str) -> str:
             if trade and measured != name and degree_of(session, each) >= _KNOWN:
                 return each.id
     return ""
+
+
+def _group(target: Entity) -> str:
+    """Return a measure of a group of firms that has no entity of its own: 出口企业盈利空间 names who pays."""
+    group = _MEASURED.sub("", target.name)
+    return target.id if group != target.name and _FIRMS.search(group) and not _FIRMS.fullmatch(group) else ""
 
 
 def _passed_on(session: QuerySession, fact: Fact, target: Entity) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import islice
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from kg.errors import UnknownName
+from kg.ids import normal_name
 from kg.model import Kind, Modality
 from kg.query.answers import Exposure, ImpactAnswer, Node, Path
-from kg.query.resolve import factor, moved_alike, near_names, same_factor
+from kg.query.resolve import factor, moved_alike, narrower, near_names, same_factor, spoken_names
 from kg.query.session import QuerySession, Step, spoken, subgraph
 from kg.query.walks.exposure import Sense, indicator_polarity, parties_of
 from kg.query.wording import said_of
@@ -75,8 +76,6 @@ def exposures(session: QuerySession, start: Sequence[int]) -> tuple[Exposure, ..
 _BEAM = 60  # walks kept after each hop
 _BREADTH = 12  # strongest causal edges followed from one node
 _HOPS = 4
-_NARROWER = 20
-_OTHER = re.compile("[毛净]利率$")  # what only ends like its kind
 # Each trade and firm has its own of these: what moves one of them and what another moves do not join.
 _GENERAL = re.compile(
     "(?:下游|上游|中游|终端|市场|行业|产业|企业|公司|产品|国内|海外|全球|国际|整体|总体|平均|宏观|主要|相关|核心|其他|传统|消费|总|新|归母)*(?:"
@@ -184,10 +183,12 @@ def _holds(session: QuerySession, path: Path, move: int) -> bool:
     after it is said of its effect; and each of them is surer than a step alone.
     """
     several = len(path.links) > 1
-    if several and any(_is_general(node) for node in path.nodes[1:]):
+    if several and (any(_is_general(node) for node in path.nodes[1:]) or _comes_back(session, path.nodes)):
         return False
+    sources = ({item.document for fact in link.facts for item in fact.evidence} for link in path.links)
+    together = bool(set.intersection(*sources))
     for at, link in enumerate(path.links):
-        if several and session.certainty(link.facts) < _LED_ON:
+        if several and (session.certainty(link.facts) < _LED_ON or not (together or _spoken_of(session, link))):
             return False
         if said_of(link, move) is None:
             alike = not several or (at == 0 and _measured(link.source) == _measured(link.target))
@@ -195,6 +196,32 @@ def _holds(session: QuerySession, path: Path, move: int) -> bool:
                 return False
         move *= link.sign
     return True
+
+
+def _comes_back(session: QuerySession, nodes: Sequence[str]) -> bool:
+    """Whether two nodes are one thing, or a kind of it: 铝价格 → 电解铝需求 → 电解铝价格."""
+    names = [session.name(node) for node in nodes]
+    return any(one.endswith(other) or other.endswith(one) for one, other in combinations(names, 2))
+
+
+def _spoken_of(session: QuerySession, link: Link) -> bool:
+    """Whether a sentence of a link names both ends: what stands in another line may be of another scope.
+
+    Steps of one document speak of one scope.
+    """
+    ends = [_names_of(session, end) for end in (link.source, link.target)]
+    quotes = (normal_name(item.quote) for fact in link.facts for item in fact.evidence)
+    return any(all(any(name in quote for name in names) for names in ends) for quote in quotes)
+
+
+def _names_of(session: QuerySession, entity_id: str) -> list[str]:
+    """Return what a sentence may call an entity; of a measure its owner is enough."""
+    entity = session.known(entity_id)
+    if entity is None:
+        return []
+    owner = [session.name(entity.about)] if entity.about else []
+    names = (entity.name, *(alias.name for alias in entity.aliases), *spoken_names(entity.name), *owner)
+    return [normal_name(name) for name in names]
 
 
 def _is_general(entity_id: str) -> bool:
@@ -229,6 +256,9 @@ def _factor(session: QuerySession, named: Sequence[int], scope: str, move: int) 
                     each for each in session.view.named(entity.name[at:]) if each.kind in {Kind.EVENT, Kind.POLICY}
                 ]
                 found |= {each: Sense(move, entity.name[:at]) for each in wider if each not in found}
+    for wider, sense in list(found.items()):
+        if wider.kind in _JOINT and not sense.scope:
+            found |= {each: sense for each in narrower(session, wider) if each not in found}
     return found
 
 
@@ -298,7 +328,7 @@ def _start(session: QuerySession, found: Sequence[Entity], *, forward: bool) -> 
     碳酸锂价格). A measure without links of its own, unless it moves against the price, speaks through its product and
     that product's price; a trade or product speaks through its price, demand and other gains too.
     """
-    meant = (*found, *_narrower(session, found[0]))
+    meant = (*found, *narrower(session, found[0]))
     rows = session.topics.rows(index for entity in meant if (index := session.index(entity.id)) is not None)
     near = session.topics.rows(
         about
@@ -324,17 +354,6 @@ def _start(session: QuerySession, found: Sequence[Entity], *, forward: bool) -> 
         if moving:
             return rows, moving
     return rows, sorted(set(rows))
-
-
-def _narrower(session: QuerySession, entity: Entity) -> list[Entity]:
-    """Return the best connected entities of the same kind whose name ends in this one's; 毛利率 is no 利率."""
-    alike = session.view.names(entity.name)
-    longer = {other for name, other in alike if name.endswith(entity.name) and name != entity.name}
-    rows = {other: row for other in longer if (row := session.index(other)) is not None}
-    ranked = sorted(rows, key=lambda other: (-session.graph.degree(rows[other]), other))
-    known = (session.known(other) for other in ranked)
-    kinds = (each for each in known if each and each.kind == entity.kind and not _OTHER.search(each.name))
-    return list(islice(kinds, _NARROWER))
 
 
 def _walk(

@@ -49,6 +49,10 @@ def test_every_entry_matches_its_example(section: str, name: str, pattern: str, 
         ("铜价难以上涨", "铜价", 0),
         ("行业供给自律改善", "供给", 0),  # more or less of it is not said
         ("库存去化", "库存", -1),
+        ("金价高位回调", "金价", -1),
+        ("央行避免长端利率上行", "长端利率", 0),
+        ("稀土价格涨跌互现", "稀土价格", 0),
+        ("煤价反弹夭折", "煤价", -1),
     ],
 )
 def test_the_words_beside_a_factor_state_its_direction(text: str, factor: str, sign: int):
@@ -89,6 +93,9 @@ def test_a_burden_turns_the_sign_of_an_effect(text: str, sign: int):
         ("取消关税", "关税", True),
         ("降息不及预期", "降息", True),
         ("限产推高价格", "限产", False),
+        ("136号文取消强制配储", "136号文", False),
+        ("补贴取消后", "补贴", True),
+        ("资金支持延缓行业去产能", "去产能", True),
     ],
 )
 def test_an_event_that_does_not_come_is_its_opposite(text: str, event: str, ends: bool):

@@ -33,3 +33,19 @@ def test_an_effect_that_is_played_down_is_not_shown():
     text = "油价下跌对出海影响有限。"
     ends = mention(text, "油价"), mention(text, "出海", Kind.EVENT)
     assert read(text, *ends, ("down", "down")).confidence < 0.4
+
+
+def test_what_decides_or_changes_another_thing_states_no_direction():
+    text = "成本优势决定行业盈利。"
+    assert read(text, mention(text, "成本优势"), mention(text, "盈利"), ("up", "down")).sign == 0
+
+
+def test_a_clause_that_turns_to_another_cause_ends_an_effect():
+    text = "铜价高位抑制采购，但新工艺推动空调销量增长。"
+    assert read(text, mention(text, "铜价"), mention(text, "空调销量"), ("up", "up")).confidence < 0.4
+
+
+def test_a_thing_that_falls_takes_its_price_along():
+    text = "铁锂价格随碳酸锂下跌。"
+    claim = read(text, mention(text, "碳酸锂", Kind.PRODUCT), mention(text, "铁锂价格"), ("none", "down"))
+    assert claim.sign == 1

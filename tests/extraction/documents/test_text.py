@@ -35,6 +35,14 @@ def test_headings_items_tables_and_removed_lines(read_one):
     assert [item.reason for item in document.removed] == ["source-line"]
 
 
+def test_the_contents_of_a_flattened_report_are_apart(read_one):
+    contents = "1、电池：收入+19.6%..........41.2、电机：收入+17.1%............12图1：电池收入........13"
+    line = f"行业深度报告。{contents}电池收入增长。"
+    document = read_one("x.txt", f"标题\n2025-01-02\n\n{line}\n")
+    assert [text for _, text in _blocks(document)][2:] == ["行业深度报告。", "电池收入增长。"]
+    assert [item.reason for item in document.removed] == ["contents"]
+
+
 def test_lines_wrapped_to_a_width_are_one_paragraph(read_one):
     wrapped = "碳酸锂价格自高点回落以来，正极材料企业的毛利率先降后升\n，而上游锂矿企业的利润大幅下滑。"
     assert wrapped in [text for _, text in _blocks(read_one("2025-01-02.txt", f"点评\n\n{wrapped}\n\n下一段。"))]

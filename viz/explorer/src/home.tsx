@@ -81,6 +81,7 @@ function Themes({ route, day, asOf }: { route: Route; day: number | null; asOf: 
   const themes = run.themes.filter((theme) => theme.level === 0 && (!changedOnly || turnOf(theme.id) !== "steady"));
   themes.sort((one, two) => (first ? 0 : ORDER.indexOf(turnOf(one.id)) - ORDER.indexOf(turnOf(two.id))) || two.members.length - one.members.length);
   const largest = Math.max(1, ...themes.map((theme) => theme.members.length));
+  const small = run.themes.filter((theme) => theme.level === 1 && !theme.parent);
   const dead = run.events.filter((event) => event[0] === "died" && event[2] === 0);
   return (
     <section aria-label={t("themes_week")}>
@@ -101,6 +102,7 @@ function Themes({ route, day, asOf }: { route: Route; day: number | null; asOf: 
         })}
       </div>
       {themes.length > most ? <button type="button" onClick={() => setMost(most + 60)}>{t("more", { n: themes.length - most })}</button> : null}
+      {small.length && !changedOnly ? <p>{t("small_themes")}：{small.map((theme, row) => <>{row ? "、" : ""}<a href={hrefTo("theme", theme.id)}>{theme.title.split("：")[0]}</a></>)}</p> : null}
       {dead.length ? <p class="faint">{t("died")}：{dead.slice(0, 20).map((event) => event[3]).join("、")}</p> : null}
     </section>
   );

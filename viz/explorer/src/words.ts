@@ -12,6 +12,7 @@ const TABLE = {
   topics: ["从这里开始", "Start here"],
   themes_week: ["本期主题", "Themes of the week"],
   themes_of: ["{day} 一期 · {n} 个主题", "Week of {day} · {n} themes"],
+  small_themes: ["小主题", "Small themes"],
   no_run: ["截至 {day} 还没有主题。", "No themes as of {day}."],
   new_only: ["只看有变化的", "Changed only"],
   born: ["新", "new"],

@@ -6,17 +6,17 @@ best pages of the right company and year are shown. Every value names its row, p
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kg.filing import ANNUAL
 from kg.messages.words import word
+from kg.query.filings.names import SURE
 from kg.query.filings.pages import filing_pages
 from kg.query.filings.task import read_task
 from kg.query.filings.values.breakdown import label_words
 from kg.query.filings.values.company import CompanyValues, ValueOperand, ValueRefusal, unit_name
-from kg.query.filings.values.concepts import concepts
+from kg.query.filings.values.concepts import in_words
 from kg.query.filings.values.formula import Line, MissingOperand, formula_of
 from kg.query.filings.values.plan import (
     AVERAGE,
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from kg.query.session import QuerySession
 
 ANSWERED, REFUSED, NOT_FOUND = "answered", "refused", "not_found"
-_SURE = 0.8  # how surely the company must be named
 _MOST_PAGES = 5
 _CURRENCIES = frozenset({"USD", "CNY"})
 
@@ -120,7 +119,7 @@ def filing_value(session: QuerySession, question: str) -> FilingValueAnswer:
 def _answered(session: QuerySession, task: FilingTask, years: Sequence[int], trace: list[str]) -> FilingValueAnswer:
     index = session.filings
     named = index.companies(task.question)
-    sure = sorted(group for group, score in named.items() if score >= _SURE)
+    sure = sorted(group for group, score in named.items() if score >= SURE)
     if not sure or len(sure) != len(named):
         raise ValueRefusal("company")
     if not years:
@@ -154,7 +153,7 @@ def _composed(session: QuerySession, task: FilingTask, plan: ValuePlan, values: 
     lang = session.lang
     shown = _shown(value, plan, values.currency, lang)
     years = _period(plan, plan.last) if plan.first == plan.last else f"FY{plan.first}–{_period(plan, plan.last)}"
-    label = _label(name, node, lang, values)
+    label = _label(name, lang, values)
     text = word(f"filing.value_{plan.operation}", lang, company=values.name, period=years, label=label, value=shown)
     if plan.operation == POSITIVE:
         text = word(f"filing.{decision}", lang) + text
@@ -255,7 +254,7 @@ def _listed(session: QuerySession, task: FilingTask, plan: ValuePlan, values: Co
         one = replace(plan, parts=((name, node),), unit=_unit_of(node, plan))
         for year in plan.years:
             value = _computed(replace(one, operation=VALUE, years=(year,)), node, values)
-            label, period = _label(name, node, session.lang, values), _period(plan, year)
+            label, period = _label(name, session.lang, values), _period(plan, year)
             items.append(ValueItem(label, period, value, unit_name(one.unit, values.currency)))
             shown = _shown(value, one, values.currency, session.lang)
             fields = {"company": values.name, "period": period, "label": label, "value": shown}
@@ -292,7 +291,7 @@ def _by_part(session: QuerySession, task: FilingTask, plan: ValuePlan, values: C
             session.lang,
             company=values.name,
             period=each.period,
-            label=f"{each.label} {_label(*plan.parts[0], session.lang, values)}",
+            label=f"{each.label} {_label(plan.parts[0][0], session.lang, values)}",
             value=_shown(each.value, one, values.currency, session.lang),
         )
         for each in items
@@ -320,10 +319,10 @@ def _amounts(table: Sequence[PartAmount], *, growth: bool) -> dict[tuple[str, ..
 
 def _extreme(session: QuerySession, task: FilingTask, plan: ValuePlan, values: CompanyValues) -> FilingValueAnswer:
     """Answer which of several lines is the greatest, or the smallest."""
-    found = [(node.evaluate(values, plan.last), name, node) for name, node in plan.parts]
-    value, name, node = (min if wants_least(task.question) else max)(found, key=lambda each: each[0])
+    found = [(node.evaluate(values, plan.last), name) for name, node in plan.parts]
+    value, name = (min if wants_least(task.question) else max)(found, key=lambda each: each[0])
     shown = _shown(value, plan, values.currency, session.lang)
-    label, period = _label(name, node, session.lang, values), _period(plan, plan.last)
+    label, period = _label(name, session.lang, values), _period(plan, plan.last)
     text = word("filing.value_value", session.lang, company=values.name, period=period, label=label, value=shown)
     return _answer(task, plan, values, text=text, value=value, decision=name)
 
@@ -341,7 +340,7 @@ def _compared(
     if len({values.currency for _, values in found}) > 1 and plan.unit == "amount":
         raise ValueRefusal("currency")
     found.sort(key=lambda row: row[0], reverse=not wants_least(task.question))
-    label = _label(*plan.parts[0], session.lang, found[0][1])
+    label = _label(plan.parts[0][0], session.lang, found[0][1])
     lines = [
         word(
             "filing.value_value",
@@ -401,26 +400,12 @@ def _period(plan: ValuePlan, year: int) -> str:
     return f"FY{year}{quarter}" if plan.interim.months == QUARTER else f"FY{year} {plan.interim.months}M"
 
 
-def _label(name: str, node: FormulaPart, lang: Lang, values: CompanyValues) -> str:
-    concept = concepts().get(name)
-    if concept is None:
-        label = name if name != node.text() else node.text()
-    else:
-        label = concept.label if lang == "zh" else spelled(name)
+def _label(name: str, lang: Lang, values: CompanyValues) -> str:
+    label = in_words(name, lang)
     part = (
         next((each.label for each in values.used.values()), "") if values.plan.part and values.plan.part.words else ""
     )
     return f"{part} {label}".strip()
-
-
-def spelled(name: str) -> str:
-    """Return the name of a concept as words.
-
-    >>> spelled("NetIncomeLoss"), spelled("EBITDAMargin")
-    ('net income loss', 'EBITDA margin')
-    """
-    words = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z][a-z]+|[A-Z]+", name)
-    return " ".join(each if each.isupper() and len(each) > 1 else each.lower() for each in words)
 
 
 def _shown(value: float, plan: ValuePlan, currency: str, lang: Lang) -> str:

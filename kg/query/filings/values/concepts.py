@@ -6,8 +6,12 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import TYPE_CHECKING
 
 from kg.text.lexicon import read_table
+
+if TYPE_CHECKING:
+    from kg.messages.words import Lang
 
 _CAPTION = re.compile(r"^.*(?:activities:?|:)\s+(?=[A-Z(])")  # a caption that the PDF put on the row's line
 _NOTE_REFERENCE = re.compile(
@@ -19,28 +23,39 @@ _NUMBERED = re.compile(
 _PER_SHARE = re.compile(
     r"per (?:common |diluted |basic )?share|per diluted|shares outstanding|weighted.average", re.IGNORECASE
 )
+_SIGNED = re.compile(  # (used in) provided by, (loss)/income, income (loss)
+    r"\s*/?\((?:loss(?:es)?|income|earnings|used(?: in| for)?|provided(?: by)?|expense|benefit(?: from)?"
+    r"|provision(?: for)?|increase|decrease|deficit|gains?)\)\s*/?\s*",
+    re.IGNORECASE,
+)
+_UNPAID = re.compile(
+    r"accrued but|unpaid|not yet paid|in accounts payable|non.?cash|funded by|incurred but", re.IGNORECASE
+)
 _SHARES = re.compile(r"\bshares\b|weighted.average", re.IGNORECASE)
+_NAME = re.compile(r"[A-Z]\w+")
 _FULLWIDTH = str.maketrans("（）：，", "():,")
 
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A line of a statement, or what is computed from lines.
+    """A line of a statement, or what is computed from lines; `label` is its Chinese name, `english` its English one.
 
     `rows` are patterns of its row, the surest first; each comes as a whole label and as a label's beginning.
-    One that is `single` has no value where several rows of one table fit it alike: costs of products and of services.
+    Where `several` rows of one table fit it alike it has no value (none) or their sum: costs of products, of services.
     """
 
     name: str
     label: str
+    english: str
     statement: str
     asks: re.Pattern[str]
     rows: tuple[re.Pattern[str], ...]
     formula: str
     unit: str
     positive: bool
-    single: bool
+    several: str
     under: re.Pattern[str] | None = None
+    parts: re.Pattern[str] | None = None
 
     def fits(self, label: str, head: str = "") -> int | None:
         """Return how surely a row's label, below a heading, names this concept, 0 the surest; None if it does not.
@@ -55,8 +70,11 @@ class Concept:
             return None
         if self.unit not in {"share", "count"} and _PER_SHARE.search(label):
             return None
+        if self.statement == "cash" and _UNPAID.search(label):
+            return None
         plain = plain_label(label)
-        return next((place for place, pattern in enumerate(self.rows) if pattern.match(plain)), None)
+        labels = dict.fromkeys((plain, _SIGNED.sub(" ", plain).strip()))
+        return next((n for n, pattern in enumerate(self.rows) if any(map(pattern.match, labels))), None)
 
 
 def plain_label(label: str) -> str:
@@ -87,16 +105,37 @@ def concepts() -> dict[str, Concept]:
         found[name] = Concept(
             name=name,
             label=row["zh"],
+            english=row.get("en") or _spelled(name),
             statement=row.get("in", ""),
             asks=re.compile(rf"(?<![A-Za-z])(?:{asks})(?![A-Za-z])", re.IGNORECASE),
             rows=tuple(patterns),
             formula=row.get("formula", ""),
             unit=row.get("unit", "amount"),
             positive=row.get("positive", False),
-            single=row.get("single", False),
-            under=re.compile(row["under"], re.IGNORECASE) if "under" in row else None,
+            several=row.get("several", ""),
+            **{key: re.compile(row[key], re.IGNORECASE) for key in ("under", "parts") if key in row},
         )
     return found
+
+
+def _spelled(name: str) -> str:
+    """Return the name of a concept as words: EBITDA margin."""
+    words = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z][a-z]+|[A-Z]+", name)
+    return " ".join(each if each.isupper() and len(each) > 1 else each.lower() for each in words)
+
+
+def in_words(text: str, lang: Lang) -> str:
+    """Return a name or formula with the names of its lines in a language.
+
+    >>> in_words("365 * average(Inventories) / CostOfRevenue", "en"), in_words("GrossMargin", "zh")
+    ('365 * average(inventories) / cost of revenue', '毛利率')
+    """
+
+    def name(match: re.Match[str]) -> str:
+        concept = concepts().get(match[0])
+        return match[0] if concept is None else concept.label if lang == "zh" else concept.english
+
+    return _NAME.sub(name, text)
 
 
 @dataclass(frozen=True, slots=True)

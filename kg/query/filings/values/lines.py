@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from kg.messages.words import word
 from kg.query.answers import AnswerLine, Citation
 from kg.query.filings.values.answer import ANSWERED, NOT_FOUND, filing_value
-from kg.query.filings.values.concepts import concepts
+from kg.query.filings.values.concepts import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from kg.query.session import QuerySession
     from kg.store.port import DocumentHead
 
-_NAME = re.compile(r"[A-Z]\w+")
 _NAMED = {"company": "filing.no_company", "year": "filing.no_year"}  # the newest filing answers
 _SAID = frozenset({"own_year", "filing", "missing", "definition", "sign", "currency"})
 
@@ -52,12 +50,16 @@ def value_text(session: QuerySession, answer: FilingValueAnswer) -> Iterator[str
     lang = session.lang
     yield answer.text
     if answer.status == ANSWERED:
-        yield word("filing.formula", lang, formula=_formula(answer.formula, lang))
+        yield word("filing.formula", lang, formula=in_words(answer.formula, lang))
     for operand in dict.fromkeys(answer.operands):
         again = word("filing.restated", lang, value=f"{operand.restated:,.0f}") if operand.restated is not None else ""
-        yield "  " + word(
-            "filing.operand", lang, title=operand.title, page=_page(operand.page, lang), quote=operand.quote
-        )
+        fields = {
+            "label": in_words(operand.concept, lang),
+            "year": operand.fiscal_year,
+            "value": f"{operand.value:,.10g}",
+        }
+        place = {"title": operand.title, "page": _page(operand.page, lang), "quote": " ".join(operand.quote.split())}
+        yield "  " + word("filing.operand", lang, **fields, **place)
         if again:
             yield f"    {again}"
     for page in answer.pages:
@@ -69,10 +71,3 @@ def value_text(session: QuerySession, answer: FilingValueAnswer) -> Iterator[str
 
 def _page(number: int | None, lang: Lang) -> str:
     return word("page", lang, page=number) if number else ""
-
-
-def _formula(formula: str, lang: Lang) -> str:
-    """Return a formula with the Chinese names of its lines."""
-    if lang != "zh":
-        return formula
-    return _NAME.sub(lambda match: concepts()[match[0]].label if match[0] in concepts() else match[0], formula)

@@ -33,6 +33,7 @@ PERCENT, POINTS = "percent", "points"
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _WORD = re.compile(r"[A-Za-z0-9][\w&'’.-]*[\w]|[A-Za-z]")
 _PROPER = re.compile(r"(?<![.:?!,] )(?<![(\w'-])(?<!^)[A-Z][a-z]{2,}")  # within a sentence
+_LONGEST_TERM = 6  # words
 _LONGEST_BETWEEN = 40  # characters between a part and what it is a share of
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "两": 2, "三": 3, "四": 4, "五": 5}
 _MOST_YEARS = 10
@@ -171,6 +172,7 @@ def read_plan(task: FilingTask, years: Sequence[int], names: Collection[str] = (
         not averaged and words["average"].search(asked),
         part and (len(lines) > 1 or operation in {CAGR, AVERAGE, MOVED, POSITIVE}),
         words["flow"].search(asked) and any(_is_balance(node) for _, node in lines),
+        words["per_share"].search(plain) and unit not in {"share", "count"} and not defined,
         _scale(text) and unit not in {"amount", "count"} and not (part and part.share),  # a ratio is no money
     )
     if any(doubts):
@@ -328,6 +330,8 @@ def _defined(text: str, match: re.Match[str], asked: str) -> tuple[list[tuple[st
         raise NoPlan("definition") from error
     term = (match["term"] or "").strip()
     own = term or re.split(r"[.?!:]\s+", asked.strip())[-1].strip()
+    if not term and (named := named_concepts(own)):  # the whole question, up to its definition
+        own = named[-1].concept.name if len(own.split()) > _LONGEST_TERM else own
     unit = "times" if "/" in node.text() else "amount"
     if re.search(r"\bdays\b|\bDPO\b|\bDIO\b|\bDSO\b|cycle", asked + term, re.IGNORECASE):
         unit = "days"
@@ -354,6 +358,8 @@ def _named(text: str) -> tuple[list[tuple[str, FormulaPart]], str]:
         if len(between) <= _LONGEST_BETWEEN and words["share_of"].fullmatch(between):
             node = FormulaOperation("/", Line(one.concept), Line(other.concept))
             return [(node.text(), node)], PERCENT
+    if computed := _computed(text, named):
+        return computed
     best = max(named, key=lambda each: (bool(each.concept.formula and not each.concept.rows), each.end - each.start))
     if not best.concept.formula and words["of_revenue"].match(_tail(text, best)):
         return [(best.concept.name, FormulaOperation("/", Line(best.concept), Line(concepts()["Revenues"])))], PERCENT
@@ -367,6 +373,22 @@ def _named(text: str) -> tuple[list[tuple[str, FormulaPart]], str]:
         each.concept.name: Line(each.concept) for each in named if each is best or each.concept.name not in used
     }
     return list(parts.items()), best.concept.unit
+
+
+def _computed(text: str, named: Sequence[NamedConcept]) -> tuple[list[tuple[str, FormulaPart]], str] | None:
+    """Return what a question computes of two lines: X less Y, the ratio of X to Y."""
+    if len(named) != 2:  # noqa: PLR2004
+        return None
+    words, (one, other) = _words(), named
+    between = text[one.end : other.start]
+    signs = {"-": "between_minus", "+": "between_plus", "/": "between_over"}
+    sign = next((sign for sign, name in signs.items() if words[name].fullmatch(between)), "")
+    if not sign and words["between_to"].fullmatch(between) and words["ratio_of"].search(text[: one.start]):
+        sign = "/"
+    if not sign:
+        return None
+    node = FormulaOperation(sign, Line(one.concept), Line(other.concept))
+    return [(node.text(), node)], "times" if sign == "/" else one.concept.unit
 
 
 def _is_balance(node: FormulaPart) -> bool:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_NUMBER = re.compile(r"[(\-–—$€£¥]*\d[\d,]*(?:\.\d+)?\)?%?\)?$|[—–-]+$|不适用$")
+_NUMBER = re.compile(r"[(\-–—$€£¥]*\d[\d,]*(?<!,)(?:\.\d+)?\)?%?\)?$|[—–-]+$|不适用$")
 _DASH = re.compile(r"[—–-]+$")
 _REFERENCE = re.compile(r"[一二三四五六七八九十]+[、.]\s*[(（]?[一二三四五六七八九十\d]+[)）]?$|附注\S*$|注\d+$")
-_NOTE = re.compile(r"\(Notes? \d[^()]{0,12}\)", re.IGNORECASE)  # not a figure
+_ASIDE = re.compile(
+    r"\((?=[^()]*(?:[A-Za-z]|(?:19|20)\d\d\b))[^()]*\d[^()]*\)"
+)  # (Note 4), (2021, $230): no figure of the row
 _JOINED = re.compile(  # two figures in the middle of a line: the end of a row, whose line goes on with the next one
     r"(?<=\s)\$?\s?(?:\(?\d[\d,]*(?:\.\d+)?\)?|[—–-])\s+\$?\s?(?:\(?\d[\d,]*(?:\.\d+)?\)?|[—–-])(?:\s+\$)?\s+(?=[A-Z][a-z])"
 )
@@ -57,8 +59,7 @@ def split_row(line: str, *, percent: bool = False) -> tuple[str, tuple[float | N
         kept = [cell for cell in cells if not _REFERENCE.match(cell)]
         figures = tuple(None if not cell else _figure(cell) for cell in kept if not cell or _NUMBER.match(cell))
         return label, figures if len(figures) == len(kept) and any(f is not None for f in figures) else ()
-    line = _NOTE.sub(" ", line)
-    plain = re.sub(r"\$\s*", " ", re.sub(r"\(\s+(?=\d)", "(", line))
+    plain = re.sub(r"\(\s+(?=\d)", "(", re.sub(r"\$\s*", " ", _ASIDE.sub(" ", line)))
     words = re.sub(r"(?<=\d)\s+%", "%", re.sub(r"(?<=\d)\s+\)", ")", plain)).split()
     place = len(words)
     while place and (_NUMBER.match(words[place - 1]) or words[place - 1] in {")", "%", "$"}):

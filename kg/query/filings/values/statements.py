@@ -22,6 +22,7 @@ from kg.query.filings.values.breakdown import FilingBreakdowns
 from kg.query.filings.values.concepts import concepts
 from kg.query.filings.values.interim import interim_columns
 from kg.query.filings.values.rows import Row, lines_of, split_row
+from kg.query.filings.values.totals import parts_below, with_totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +37,7 @@ _KNOWN_ROW, _MOST_KNOWN = 0.1, 15  # what a row of the vocabulary adds to a page
 _CONTINUED = 0.1
 _YEAR = re.compile(r"(?<![\d,.$])((?:19|20)\d\d)(?![\d,]|\.\d)")
 _COLUMN = re.compile(
-    r"(?<![\d,.$])(?P<year>(?:19|20)\d\d)(?![\d,]|\.\d)"
+    r"(?<![\d,.$])(?P<year>(?:19|20)\d\d)(?!\d|[,.]\d)"
     r"|(?P<change>(?:本[期年]比)?(?:上年(?:同期)?)?(?:增减|变动)|同比|%\s*change|change\s*%|percent(?:age)? change)"
     r"|(?P<now>期末(?:余额|数)?|本期(?:金额|发生额|数)|本年(?:金额|发生额|数))"
     r"|(?P<before>期初(?:余额|数)?|上期(?:金额|发生额|数)|上年(?:金额|发生额|数|年末余额)|年初余额)",
@@ -197,11 +198,13 @@ class FilingStatements:
 
     def _with_sign(self, tax: StatementFigure, months: int) -> StatementFigure:
         """Return a tax charge as an amount that lowers income, however the statement signs it."""
-        before, after = (
-            self.find(concepts()[name], tax.year, tax.basis, months=months) for name in (_BEFORE_TAX, _AFTER_TAX)
+        before, whole, own = (
+            self.find(concepts()[name], tax.year, tax.basis, months=months)
+            for name in (_BEFORE_TAX, "ProfitLoss", _AFTER_TAX)
         )
+        after = [each.value for each in (whole, own) if each]
         if before and after:
-            apart = [abs(before.value - value - after.value) for value in (tax.value, -tax.value)]
+            apart = [min(abs(before.value - tax.value * sign - value) for value in after) for sign in (1, -1)]
             charged = apart[0] <= apart[1]
         else:
             charged = tax.value >= 0 or "benefit" in tax.label.lower()
@@ -233,10 +236,25 @@ class FilingStatements:
             for table in [each for each in own if statement == "key" or self._belongs(each, own[0], year)]:
                 if found := list(self._readings(concept, year, table)):
                     surest = min(rank for rank, _ in found)
-                    figures = [figure for rank, figure in found if rank == surest]
-                    one = len({abs(each.value) for each in figures}) == 1
-                    return figures[0] if one or not concept.single else None
-        return None
+                    return _one_of(concept, [figure for rank, figure in found if rank == surest])
+        return next(
+            (figure for each in tables if concept.parts and (figure := self._summed(concept, year, each))), None
+        )
+
+    def _summed(self, concept: Concept, year: int, table: StatementTable) -> StatementFigure | None:
+        """Return the sum of the parts below the heading that a line is: raw materials, finished goods."""
+        assert concept.parts
+        parts = parts_below(
+            table.rows,
+            lambda head: concept.fits(head) is not None,
+            lambda each: bool(concept.parts and concept.parts.match(each)),
+        )
+        figures = [_cell(row, table.years, year, whole=self._interim) for row in parts]
+        if not parts or None in figures:
+            return None
+        value = sum(each or 0.0 for each in figures) * table.scale
+        start, end, label = parts[0].start, parts[-1].end, " + ".join(row.label for row in parts)
+        return StatementFigure(concept.name, year, value, label, table.basis, self.document, table.page, start, end)
 
     def _belongs(self, table: StatementTable, best: StatementTable, year: int) -> bool:
         """Return whether a further table is of the same accounts: it shares a page or total with the best one."""
@@ -295,12 +313,23 @@ class FilingStatements:
         for statement, basis, held in parts:
             scale = _scale_of(line for line, _ in held[:_HEAD_LINES]) or scale or float(self._filing.scale or 0)
             read = _Reader(self._filing).read(held)
-            if read.rows and scale:
-                likeness = round(page.likeness + _KNOWN_ROW * _known_rows(statement, read.rows), 4)
+            rows = tuple(with_totals(read.rows, statement))
+            if rows and scale:
+                likeness = round(page.likeness + _KNOWN_ROW * _known_rows(statement, rows), 4)
                 whole = [(0, read.columns())] if not self._interim else []
                 for months, years in whole or interim_columns(statement, held, read.rows, filing=self._filing):
-                    rows = tuple(read.rows)
                     yield StatementTable(statement, basis, page.index, scale, years, rows, likeness, months)
+
+
+def _one_of(concept: Concept, figures: Sequence[StatementFigure]) -> StatementFigure | None:
+    """Return the figure of a line that several rows fit alike."""
+    first = figures[0]
+    if len({abs(each.value) for each in figures}) == 1 or not concept.several:
+        return first
+    if concept.several == "none":
+        return None
+    label = " + ".join(each.label for each in figures)
+    return replace(first, value=sum(each.value for each in figures), label=label, end=figures[-1].end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,6 +440,8 @@ class _Reader:
         found = list(_columns(plain, self._filing.year))
         real = [each for each in figures if each is not None and not (1990 <= abs(each) <= 2039 and each == int(each))]  # noqa: PLR2004
         if found and not real:
+            if len({each for each in found if each}) > 1:  # a head of its own
+                self._run = []
             self._run += found
             whole: list[int | None] = list(dict.fromkeys(each for each in self._run if each))
             if len(whole) >= 2 and not (len(self._years) >= 2 and len(self.rows) > 3 and len(set(found)) < 2):  # noqa: PLR2004

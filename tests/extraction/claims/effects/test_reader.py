@@ -64,6 +64,22 @@ def test_firms_listed_behind_a_gain_gain():
     assert not {each for each in effects("铜价上涨压缩空调利润，相关公司格力电器。") if "格力电器" in each}
 
 
+def test_a_list_shares_its_measure():
+    found = effects("棉花、涤纶价格上涨压缩鲁泰A利润。")
+    assert {each for each in found if "鲁泰A" in each} == {"棉花价格 up → 鲁泰A down", "涤纶价格 up → 鲁泰A down"}
+
+
+def test_a_list_in_the_next_sentence_names_who_gains():
+    found = effects("铜价上涨利好铜矿。", "相关公司：紫金矿业、洛阳钼业。")
+    assert {"铜价格 up → 紫金矿业 up", "铜价格 up → 洛阳钼业 up"} <= found
+    assert not {each for each in effects("铜价上涨拖累空调。", "相关公司：格力电器。") if "格力电器" in each}
+
+
+def test_a_label_is_the_party_of_its_sentence():
+    assert "电力价格 down → 核电 down" in effects("核电：电价下行导致业绩下滑。")
+    assert not {each for each in effects("氢氟酸：萤石价格上涨支撑成本。") if "氢氟酸" in each}
+
+
 def test_a_result_of_everybody_is_said_of_the_trade_of_the_title():
     line = "成本风险：铜价上涨将压缩利润空间。"
     assert "铜价格 up → 空调 down" in effects(line, title="空调行业周报")

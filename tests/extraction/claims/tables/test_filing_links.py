@@ -16,6 +16,10 @@ ENGLISH = [
     "Walmart accounted for 55 percent of net sales of our pump segment. No other customer accounted for 10% of sales.",
     "The U.S. Government accounted for 30% of our net sales. Canada represented 12% of our revenues.",
     "Brewhouse Partners LLC represented approximately 11.5% of our total net revenues in 2021.",
+    "For 2021, sales to Lakeside Display Co. Ltd., a customer of our pump segment, represented 11% of our net sales.",
+    "In fiscal 2022, with five suppliers (four in fiscal 2021) – Apple, Nobody, and Sony – representing 53%.",
+    "We have a 51 percent controlling interest in Lakeside Yogurt SAS and a 50 percent interest in Brook Marques. ",
+    "It held a 49.9% interest in Hem LLC and a 40% interest in Hemlo Works.",
     "International sales accounted for 40% of our net sales. PepsiCo accounted for 15% of our sales in China.",
 ]
 CHINESE = """前五名客户
@@ -60,6 +64,12 @@ def test_named_customers_of_an_english_filing(extractor: Extractor):
     assert links(extractor, filing, pages, "en") == {
         ("org:oakwellpumps,inc.", "supplies", "sec:WMT.US", "20"),
         ("org:oakwellpumps,inc.", "supplies", "org:brewhousepartnersllc", "11.5"),
+        ("org:oakwellpumps,inc.", "supplies", "org:lakesidedisplayco.ltd.", "11"),
+        ("sec:AAPL.US", "supplies", "org:oakwellpumps,inc.", ""),
+        ("sec:SONY.US", "supplies", "org:oakwellpumps,inc.", ""),
+        ("org:oakwellpumps,inc.", "holds_stake_in", "org:lakesideyogurtsas", "51"),
+        ("org:lakesideyogurtsas", "subsidiary_of", "org:oakwellpumps,inc.", ""),
+        ("org:oakwellpumps,inc.", "holds_stake_in", "org:brookmarques", "50"),
     }
 
 

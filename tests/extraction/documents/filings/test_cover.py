@@ -55,7 +55,8 @@ ANNUAL_ZH = """示例泵业股份有限公司
 
 def test_an_annual_report_is_known_by_its_cover():
     found = read_cover([ANNUAL.format(day="December 31, 2018")])
-    assert found == Filing("OAKWELL PUMPS, INC.", "10-K", 2018, ends=date(2018, 12, 31), codes=("OAKW.US",))
+    ends, codes, number = date(2018, 12, 31), ("OAKW.US",), "0-99999"
+    assert found == Filing("OAKWELL PUMPS, INC.", "10-K", 2018, ends=ends, codes=codes, number=number)
     assert found.missing == ()
     assert found.title == "OAKWELL PUMPS, INC. 10-K FY2018"
 

@@ -102,6 +102,7 @@ def test_a_filing_is_titled_by_its_cover_and_keeps_its_page_numbers():
         2018,
         ends=date(2018, 12, 31),
         codes=("OAKW.US",),
+        number="0-99999",
         currency="USD",
         scale=1_000_000,
     )

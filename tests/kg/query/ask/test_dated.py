@@ -46,3 +46,20 @@ def test_a_text_that_names_the_day_states_its_value():
     day = AskedPeriod(periods.day(date(2025, 6, 9)), value=True)
     assert day.states("截至 2025 年 6 月 9 日，指数年内上涨 5.9%", date(2025, 6, 24))
     assert not day.states("指数年内上涨 5.9%", date(2025, 6, 24))
+
+
+WEEK = periods.week(date(2025, 5, 19))
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "above", "published_on", "fits"),
+    [
+        ("均价 370 元", [], [], date(2025, 5, 26), True),
+        ("均价 370 元", [], [], date(2025, 6, 12), False),  # three weeks later it is another price
+        ("本周均价 370 元", [], [], date(2025, 5, 26), True),  # a Monday's note reports on the week before
+        ("本周均价 370 元", [], [], date(2025, 6, 9), False),
+        ("均价 370 元", ["去年同期 360 元"], ["水泥周报（2025.05.19-2025.05.23）"], date(2025, 5, 28), True),
+    ],
+)
+def test_a_week_is_reported_soon(text: str, before: list[str], above: list[str], published_on: date, fits: bool):
+    assert AskedPeriod(WEEK, value=True).fits(text, before, published_on, above) is fits

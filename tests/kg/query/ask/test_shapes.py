@@ -53,6 +53,7 @@ def test_sentences_are_compared_only_where_both_state_the_measure():
     assert told("2023年隆基绿能毛利率为18.3%。", "2023年通威股份毛利率为26.4%。") == verdict
     assert "更高" not in told("2023年隆基绿能毛利率为18.3%。", "2023年通威股份毛利率下降2.1%。")
     assert "更高" not in told("2023年隆基绿能毛利率为18.3%。", "2023年通威股份毛利率为20-25%。")
+    assert "更高" not in told("2023年硅片（隆基绿能）、福斯特毛利率为15.0%。", "2023年通威股份毛利率为26.4%。")
 
 
 @pytest.mark.parametrize(
@@ -137,3 +138,13 @@ def test_customers_are_not_answered_by_suppliers():
     )
     quoted = [line.text for line in ask(view, "隆基绿能给谁供货").lines]
     assert not any("供应商" in text for text in quoted)
+
+
+def test_what_a_move_causes_is_no_cause_of_it():
+    known = ("硅料价格上涨带动隆基绿能盈利改善。", moves(PRICE, LONGI, 1, 1))
+    view = seen(
+        paper(1, "2024-01-01", known, ("硅料价格下跌导致企业收入下滑。", moves(PRICE, MARGIN, -1, -1))),
+        paper(2, "2024-01-02", ("供给过剩导致硅料价格下跌。", moves(MARGIN, PRICE, 1, -1))),
+    )
+    texts = [line.text for line in ask(view, "硅料价格为什么下跌").lines if line.source == "text"]
+    assert not any("收入下滑" in text for text in texts)

@@ -151,3 +151,22 @@ def test_a_spoken_name_is_no_part_of_other_words():
     view = seen(paper(1, "2024-01-01", ("原油价格上涨。", claim("sec:601012.SH", "reports", oil.id)), extra=(oil,)))
     parsed = [understand(QuerySession(view), question, TODAY) for question in ("油价上涨", "UCO餐厨废油价格")]
     assert [[entity.name for entity in each.entities] for each in parsed] == [["原油价格"], []]
+
+
+@pytest.mark.parametrize(
+    ("question", "period"),
+    [
+        ("5月19日那周硅料价格多少", "2025-W21"),
+        ("2025年5月底硅料价格多少", "2025-05-21…2025-05-31"),
+        ("2025年5月19日硅料价格多少", "2025-05-19"),
+    ],
+)
+def test_a_day_may_stand_for_the_days_around_it(session: QuerySession, question: str, period: str):
+    found = understand(session, question, TODAY).period
+    assert found is not None
+    assert str(found) == period
+
+
+@pytest.mark.parametrize(("question", "operation"), [("前四月硅料产量多少", "facts"), ("硅料产量前四是谁", "rank")])
+def test_the_first_months_are_no_ranking(session: QuerySession, question: str, operation: str):
+    assert understand(session, question, TODAY).operation == operation

@@ -171,6 +171,17 @@ def test_a_factor_is_found_as_people_say_it(said: str, meant: str, sign: int):
     assert ([entity.name for entity in found.entities], found.sign) == ([meant], sign)
 
 
+def test_kinds_of_a_factor_speak_for_it():
+    """云南限产 is 限产 and 沪硅料价格 is 硅料价格; 取消限产 and 高纯硅料价格 are something else."""
+    said = [("event:云南限产", 1), ("event:取消限产", -1)]
+    facts = [moves(event, f"org:{event}公司", 0, sign) for event, sign in said]
+    facts += [moves("indicator:沪硅料价格", TONGWEI, 1, 1), moves("indicator:高纯硅料价格", LONGI, 1, 1)]
+    facts += [moves(CUT, SUNGROW, 0, 1), moves(PRICE, SUNGROW, 1, 1)]
+    view = seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(facts))))
+    assert {party.entity.id for party in impact(view, "限产").parties} == {SUNGROW, "org:event:云南限产公司"}
+    assert {party.entity.id for party in impact(view, "硅料价格").parties} == {SUNGROW, TONGWEI}
+
+
 def test_a_scope_narrows_an_event_that_is_wider():
     """What is stated of 限产 where 云南 is named answers for 云南限产, the rest does not."""
     facts = moves(CUT, LONGI, 0, -1), moves(CUT, TONGWEI, 0, 1)

@@ -107,6 +107,20 @@ def test_each_step_of_several_is_surer_than_one_alone():
     assert set(signs(impact(seen(replace(said, facts=doubtful)), "硅料价格"))) == {(PRICE, COST)}
 
 
+def test_a_path_does_not_come_back_to_its_own_thing():
+    kind = "indicator:颗粒硅料价格"
+    assert set(signs(impact(lens_of(moves(PRICE, COST, 1, 1), moves(COST, kind, 1, -1)), "硅料价格"))) == {
+        (PRICE, COST)
+    }
+
+
+def test_another_document_names_both_ends_of_its_step():
+    first = paper(1, "2024-01-01", ("硅料价格上涨推高电池片成本。", moves(PRICE, COST, 1, 1)))
+    for sentence, found in (("电池片成本上升压低组件毛利率。", True), ("（二）新疆地区：成本驱动。", False)):
+        second = paper(2, "2024-01-02", (sentence, moves(COST, MARGIN, 1, -1)))
+        assert ((PRICE, COST, MARGIN) in signs(impact(seen(first, second), "硅料价格"))) is found
+
+
 def test_the_weight_of_a_path_is_that_of_its_weakest_link():
     strong, weak = moves(PRICE, COST, 1, 1), moves(COST, MARGIN, 1, -1)
     session = QuerySession(

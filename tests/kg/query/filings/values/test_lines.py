@@ -25,7 +25,7 @@ def session(request: pytest.FixtureRequest) -> Iterator[QuerySession]:
 def test_the_text_names_value_formula_and_rows(session: QuerySession):
     answer = filing_value(session, "What is the FY2022 gross margin of Oakwell?")
     lines = list(value_text(session, replace(answer, trace=())))
-    formula = {"zh": "公式：毛利 / 营业收入", "en": "Formula: GrossProfit / Revenues"}[session.lang]
+    formula = {"zh": "公式：毛利 / 营业收入", "en": "Formula: gross profit / revenue"}[session.lang]
     assert lines[1] == formula
     assert [line.rpartition("Net sales")[1] for line in lines[2:3]] == ["Net sales"]
     assert len(lines) == 4

@@ -1,0 +1,46 @@
+"""Stages that a line lists under its chain, read by rules alone."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from extraction.pipeline import Extractor
+from tests.goldens.reports import READ, report
+
+
+@cache
+def extractor() -> Extractor:
+    return Extractor.default(ner=False, edge_model="off")
+
+
+def stages(*lines: str, title: str = "光模块行业观察") -> set[tuple[str, str, str]]:
+    reading = extractor().extract(report(*lines, title=title), recorded_at=READ)
+    names = {entity.id: entity.name for entity in reading.entities}
+    flows = [fact for fact in reading.facts if fact.relation in {"upstream_of", "belongs_to"}]
+    return {(names[fact.subject], fact.relation, names[fact.object]) for fact in flows}
+
+
+def test_a_line_lists_the_stages_of_the_title():
+    assert {
+        ("光芯片", "upstream_of", "光模块"),
+        ("硅透镜", "upstream_of", "光模块"),
+    } <= stages("上游：光芯片（激光器）、PCB、硅透镜等。")
+    assert ("光模块", "upstream_of", "数据中心") in stages("产业链上，下游应用于数据中心、云计算等领域。")
+
+
+def test_a_heading_on_something_else_comes_first():
+    found = stages("# 半导体设备产业链", "- 上游：真空泵、射频电源。")
+    assert ("真空泵", "upstream_of", "半导体设备") in found
+    assert not {each for each in found if "光模块" in each}
+
+
+def test_items_below_a_side_are_stages_of_it():
+    found = stages(
+        "# 上游原材料", "- 光芯片：国产化率提升。", "- 竞争格局：集中度高。", "# 风险提示", "- 数据中心：建设放缓。"
+    )
+    assert {each for each in found if "光模块" in each} == {("光芯片", "upstream_of", "光模块")}
+
+
+def test_a_sentence_on_another_chain_is_left_alone():
+    assert not {each for each in stages("锂电池产业链方面，上游为锂矿、钴矿。") if "光模块" in each}
+    assert not {each for each in stages("下游：需求增长、价格下降。") if "光模块" in each}
