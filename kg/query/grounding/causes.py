@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _BY = re.compile(
     r"受(?:到|益于)?(?P<a>[^，,。;]{1,40}?)(?:影响|拖累|带动|推动|提振|压制|支撑|驱动|抑制|催化|刺激|冲击|扰动|制约)"
-    r"|[由被](?P<b>[^，,。;]{1,40}?)(?:推动|带动|驱动|导致|引发|引起|造成|催生|催化|拖累)"
+    r"|[由被是](?P<b>[^，,。;]{1,40}?)(?:推动|带动|驱动|导致|引发|引起|造成|催生|催化|拖累)的?"
 )
 _BECAUSE = re.compile(
     r"(?:主要?|正)?(?:是|系)?(?:由于|因为|源于|缘于|得益于|受益于|归因于|(?<![原成起基诱])因(?![此而素子应地])|原因(?:在于|[是为]))"
@@ -22,13 +22,15 @@ _BECAUSE = re.compile(
     r"|(?:driven|caused|pushed up|dragged down|hurt) by)\b"
 )
 _THEN = re.compile(
-    r"导致|致使|引发|引起|造成|带动|推动|推高|推升|拉动|提振|促使|促进|使得?|令|让|带来|催生|刺激|压制|拖累|抑制|压低|加剧|加速"
+    r"导致|解决|致使|引发|引起|造成|带动|推动|推高|推升|拉动|提振|促使|促进|使得?|令|让|带来|催生|刺激|压制|拖累|抑制|压低|加剧|加速"
     r"|缓解|减轻|降低|增厚|支撑|打压|削弱|抬高|从而|因此|因而|所以|进而|(?:格局|背景|影响|压力|预期|带动|推动|驱动)下|后(?=[，,])|→"
     r"|\b(?:led to|leads? to|cause[ds]?|drove|drives?|push(?:ed|es)? up|boost(?:ed|s)?|lift(?:ed|s)?|made"
     r"|makes|eased|triggered|resulted in|weighed on|dragged|forced|prompted)\b"
 )
+_ALONE = frozenset(("加剧", "加速", "缓解", "减轻", "降低"))  # 竞争加剧 has no effect behind it
 _CLAUSE = re.compile(r"[^，,;。:：]+")
 _NO_TERM = re.compile(r"[\d.%+\-\s()（）“”、的了]+")
+_EMPTY = re.compile(r"主要|部分|[这多也均其正是]")
 _MARGIN = 0.2
 _PLAIN = 0.4  # of both sides, where the source has no word for a cause
 _CONTRAST = ("但", "而", "不过")
@@ -65,6 +67,8 @@ def _fit(claimed: CausalPair, source: str) -> tuple[float, float]:
     turned = max((_both(claimed.cause, each.effect, claimed.effect, each.cause) for each in found), default=0.0)
     if straight or turned:
         return straight, turned
+    label, _, rest = source.partition(":")  # 甲(-9%):需求放缓 may have the effect first
+    straight = _both(claimed.cause, rest, claimed.effect, label)
     clauses = _CLAUSE.findall(source)  # without a word for it the cause comes first
     for at in range(1, len(clauses)):
         first, second = "，".join(clauses[:at]), "，".join(clauses[at:])
@@ -103,15 +107,15 @@ def _pairs(text: str, *, wide: bool = False) -> Iterator[CausalPair]:
         clause, above = text[start:end], text[spans[number - 1][0] : start] if number else ""
         below = text[end : spans[number + 1][1]] if number + 1 < len(spans) else ""
         if match := _BY.search(clause):
-            own = clause[: match.start()] + clause[match.end() :]
+            own = _EMPTY.sub("", clause[: match.start()] + clause[match.end() :])
             yield CausalPair(match["a"] or match["b"], own if own.strip() else above or below)
         elif match := _BECAUSE.search(clause):
             before, (cause, _, rest) = clause[: match.start()], clause[match.end() :].partition("而")
-            own = before + rest
+            own = _EMPTY.sub("", before + rest)
             if len(own.strip()) > 1:
                 yield CausalPair(cause, above + own if wide else own)
             else:
                 yield CausalPair(cause, above or below)
-        elif match := _THEN.search(clause):
+        elif (match := _THEN.search(clause)) and not (match[0] in _ALONE and match.end() == len(clause)):
             before, after = clause[: match.start()], clause[match.end() :] or below
             yield CausalPair(above + before if wide or len(before.strip()) < 2 else before, after)  # noqa: PLR2004

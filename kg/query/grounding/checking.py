@@ -38,6 +38,7 @@ _LISTED = re.compile(r"[、和及与]|以及")
 _MEASURE = re.compile(
     r"[率量额价比数金]$|收入|营收|利润|净利|成本|费用|规模|增速|市值|估值|产能|业绩|毛利|订单|装机|库存|排名|份额|涨幅|跌幅|同比|环比"
 )
+_THEN = re.compile(r"(?<![原规准否细法守])则(?=[以在计拟将为是已被由从])")  # 高通则以24亿美元
 _LETTER = re.compile(r"[A-Za-z]")
 _SHORTEST = 2
 
@@ -96,7 +97,7 @@ class SentenceCheck:
 
     def verdict(self, sentence: str, cites: Sequence[str]) -> SentenceVerdict:
         """Judge a sentence by the items it cites; one that says that something is absent needs none."""
-        plain = folded(sentence)
+        plain = _THEN.sub("", folded(sentence))
         cited = [(cite, each) for cite in cites for each in self._items.get(cite, ())]
         everything = [(cite, each) for cite, found in self._items.items() for each in found]
         day = next((each.day for _, each in (*cited, *everything)), NO_DAY)
@@ -133,10 +134,12 @@ class SentenceCheck:
         for clause, end in _clauses(plain, self._names, day):
             if len(clause) < _SHORTEST or claim_words().absent.search(clause):
                 continue
-            figures, own_dates = figures_of(clause, day), dates_of(clause, day)
             own_names = tuple(
                 name for name in self._names.within(clause) if chinese or _is_capital(name.text, sentence)
             )
+            within = [range(name.start, name.end) for name in own_names]  # 300 of 沪深300 is no figure
+            figures = tuple(each for each in figures_of(clause, day) if not any(each.start in name for name in within))
+            own_dates = dates_of(clause, day)
             own_words = words_of(clause, (*own_names, *own_dates, *figures))
             if not (figures or own_dates or own_names or own_words):
                 continue
@@ -169,8 +172,11 @@ def _clauses(plain: str, names: KnownNames, day: date) -> Iterator[tuple[str, in
 
 
 def _each_of(clause: str, names: KnownNames, day: date) -> list[str]:
-    """Return the clauses that 分别 joins, none where it joins none."""
+    """Return the clauses that 分别 or 、 joins, none where none does."""
     marked = clause.find("分别")
+    if marked < 0:
+        parts = clause.split("、")
+        return parts if len(parts) > 1 and all(_is_measured(part, day) for part in parts) else []
     figures = [each for each in figures_of(clause, day) if each.start > marked > 0]
     heads = [(each.start, each.end) for each in names.within(clause[: max(marked, 0)])]
     run = [heads[0]] if heads else []
@@ -184,6 +190,12 @@ def _each_of(clause: str, names: KnownNames, day: date) -> list[str]:
     verb = clause[marked + len("分别") : figures[0].start]
     written = [clause[figure.start : figure.end] for figure in figures]
     return [f"{before}{clause[slice(*head)]}{between}{verb}{own}" for head, own in zip(run, written, strict=True)]
+
+
+def _is_measured(part: str, day: date) -> bool:
+    """Whether a part of a clause has a number in its unit and words of its own: 上证指数涨2.9%."""
+    figures = figures_of(part, day)
+    return any(each.unit for each in figures) and bool(words_of(part, (*figures, *dates_of(part, day))))
 
 
 def _has_own_subject(clause: str, word: str) -> bool:

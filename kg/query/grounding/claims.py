@@ -25,6 +25,10 @@ _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _TURN = re.compile(
     r"(?:由|从)(.{1,20}?)(?:变更|转变|转|[上下]调|提[高升]|上升|下降|降低|增加|减少|回[升落]|[升降改减])[为至到]?“?(.{1,16})"
 )
+_ACTS = re.compile(
+    r"收购|并购|入股|增持|减持|控股|供应|供货|采购|起诉|\b(?:acquir(?:e[sd]?|ing)|b(?:uy(?:s|ing)?|ought)|sued?)\b"
+)
+_PASSIVE = re.compile(r"[被遭由向]|\bby\b")
 _MOVED = re.compile(r"(?:由|从|from )[^，,。]{0,6}\d[^，,。]{0,16}(?:至|到|为| to )")
 _FROM_TO = re.compile(r"^[^,，、(（]{0,8}[至到为]$")
 _LEAD_IN = re.compile(r"(?:此前|其中|同时|而|但|此外|随后|另外|目前|例如|如|以及|的|日|“| )*")
@@ -105,7 +109,9 @@ def opposite(claim: ClauseClaim, text: str, names: Iterable[FoundName] = (), *, 
 
 
 def turned(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
-    """Return a fault where 由甲变更为乙 has become 由乙变更为甲."""
+    """Return a fault where 由甲变更为乙 has become 由乙变更为甲, or 甲收购乙 has become 乙收购甲."""
+    if exchanged := _other_buyer(claim, statement):
+        return exchanged
     if _MOVED.search(claim.text) and len(claim.figures) > 1:
         places = [next((each.start for each in statement.figures if own.same(each)), -1) for own in claim.figures[:2]]
         if min(places) >= 0 and places[0] > places[1]:
@@ -116,6 +122,24 @@ def turned(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
     first = said[1].strip("“”")
     turned = any(first in end and first not in begin for begin, end in stated)
     return ["from and to"] if turned and not any(first in begin for begin, _ in stated) else []
+
+
+def _other_buyer(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
+    """Return a fault where who acts on whom has become the other way round."""
+    said, stated = _ACTS.search(claim.text), _ACTS.search(statement.text)
+    if not said or not stated or _PASSIVE.search(claim.text) or _PASSIVE.search(statement.text):
+        return []
+    actors = [name for name in claim.names if name.party and name.end <= said.start()]
+    others = [name for name in claim.names if name.party and name.start >= said.end()]
+    if not actors or not others:
+        return []
+
+    def places(name: FoundName) -> list[int]:
+        return [each.start for each in statement.names if each.ids & name.ids or each.text == name.text]
+
+    actor, other = places(actors[-1]), places(others[0])
+    exchanged = actor and other and min(actor) > stated.start() > max(other)
+    return [f"name {actors[-1].text}"] if exchanged else []
 
 
 def same_language(claim: ClauseClaim, statement: SourceStatement) -> bool:
@@ -139,7 +163,10 @@ def named_in(text: str, name: FoundName, statement: SourceStatement) -> bool:
     if has_word(text, name.text) or (latin and latin[0].strip() in text):
         return True
     known = (*statement.names, *statement.context_names)
-    return any(other.ids & name.ids and other.text in text for other in known)
+    if any(other.ids & name.ids and other.text in text for other in known):
+        return True
+    parts = [other.text for other in known if not name.party and other.text in name.text]
+    return any(f"{part}({name.text.replace(part, '')})" in text for part in parts)  # 电池级碳酸锂 of 碳酸锂(电池级)
 
 
 def has_date(claim: ClauseClaim, statement: SourceStatement, date: DateSpan) -> bool:
@@ -238,6 +265,8 @@ def strangers(claim: ClauseClaim, statement: SourceStatement, window: tuple[int,
 
 def _other_thing(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
     subject, text = subject_of(claim), statement.text[slice(*window)]
+    if statement.text.startswith("其中") and has_word(statement.context, subject):
+        return []  # a part of what the heading names
     for name in claim.names:
         if name.text != subject or named_in(text, name, statement):
             continue

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from kg.query.grounding.statements import FoundName, SourceStatement
 
 _ITEM = re.compile(r"[、,，/]|和|及|与|以及")
+_NUMBERED = re.compile(r"\([^()]*\d[^()]*\)")  # 24.8%(topcon 23.3%): the name belongs to the second number
 _SHORTEST_WORD = 2
 
 
@@ -53,11 +54,18 @@ def wrong_figures(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
     out = []
     for figure in claim.figures:
         same = [other for other in statement.figures if figure.same(other, f"{statement.text} {statement.context}")]
-        if not same:
+        if not same and not _in_title(claim, figure, statement):
             out.append(f"number {claim.text[figure.start : figure.end].strip()}")
-        elif not any(figure.agrees(other) for other in same):
+        elif same and not any(figure.agrees(other) for other in same):
             out.append(f"direction of {claim.text[figure.start : figure.end].strip()}")
     return out
+
+
+def _in_title(claim: ClauseClaim, figure: FigureSpan, statement: SourceStatement) -> bool:
+    """Whether a bare number is one of what the statement inherits: 模型1.6的成本 below 模型1.6."""
+    bare = not figure.unit and figure.factor == 1
+    digits = re.escape(claim.text[figure.start : figure.end].strip())
+    return bare and re.search(rf"(?<![\d.]){digits}(?!\d|\.\d)", f"{statement.context} {statement.subject}") is not None
 
 
 def with_figures(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
@@ -134,6 +142,8 @@ def _other_measure(
 ) -> list[str]:
     """Return a fault where a clause gives a measure the number that its source gives another measure."""
     own = _own(statement, figure)
+    if "words" in claim.inherited and "占" in claim.text:  # a share is a measure of its own
+        return []
     for spellings in claim_words().measures:
         said = [word for word in claim.words if word in spellings or (word.endswith("价") and "价格" in spellings)]
         english = (word for word in said if word.isascii())  # capacity is 产能 or 装机
@@ -160,7 +170,8 @@ def _near(statement: SourceStatement, figure: FigureSpan) -> str:
     measured = [each for each in statement.figures if each.unit or each.factor != 1] or [figure]
     before = [each.end for each in measured if each.unit == figure.unit and each.end <= figure.start]
     begin, end = statement.clause_at(figure.start)
-    own = statement.text[min(begin, max(before, default=0)) : max(end, figure.end)]
+    own = statement.text[min(begin, max(before, default=0)) : figure.end]
+    own += _NUMBERED.sub("", statement.text[figure.end : max(end, figure.end)])
     return f"{statement.context} {statement.subject} {statement.text[: measured[0].start]} {own}"
 
 

@@ -54,9 +54,13 @@ _RELATIVE = re.compile(r"同期|上周|上月|上年|去年|上季|previous|last
 _ABOUT = re.compile(r"(?:近|约|逾|超过?|接近|\b(?:about|nearly|around|over|more than|almost)) ?$")
 _EXACT = 2  # digits that a rounded number has at least
 _COARSE = 0.05  # how far a number of one digit may be from what it is rounded from
-_TENTHS = re.compile(r"[一二三四五六七八九](?=成(?:[^\u3400-\u9fff]|[以左多的，。]|$))")
+_TENTHS = re.compile(r"[一二三四五六七八九两](?=成(?:[^\u3400-\u9fff]|[以左多的，。]|$))")
+_DOUBLED = re.compile(r"翻了?一?[倍番](?=多)|(?<=more than )doubled")  # 翻倍 alone is an exact number
+_MORE = re.compile(r"(?:超过?|逾|高于|\b(?:over|more than|above)) ?$")
+_LESS = re.compile(r"(?:将?近|不到|不足|接近|\b(?:nearly|almost|under|less than)) ?$")
+_AND_MORE = re.compile(r"[多余]|以上")
 _NAME_BEFORE = re.compile(r"[A-Za-z_]$|[A-Za-z]-$|第$")
-_BRACKET = re.compile(r"[(（,，]([^()（）]{1,8})[)）]")
+_BRACKET = re.compile(r"[(（,，]([^()（）]{1,8})[)）]|(?<=单位)[: ]?([^，,;。:]{1,8}?)(?=[/，,;。]|$)")
 _LISTED = re.compile(r" ?(?:[-~/、至到和及与]|to|and|or) ?[-+]?")
 _FROM = re.compile(r"[由从]$")
 _BECOMES = re.compile(r"[^,，。;\d]{0,6}[至到为]")
@@ -78,6 +82,8 @@ class FigureSpan:
     direction: int = 0
     signed: bool = False
     factor: float = 1.0
+    bound: int = 0
+    """+1 for 超六成, 六成多, −1 for 近六成."""
 
     def same(self, other: FigureSpan, around: str = "") -> bool:
         """Whether a source with `other` supports this number: equal, or rounded from it to the digits written here.
@@ -92,9 +98,25 @@ class FigureSpan:
         if not other.unit and other.factor == 1 and self.factor != 1 and self.value != other.value:
             factors = {claim_words().units[unit][1] * scale for unit, scale in _headed(around)}
             return self.factor in factors and abs(self.value / self.factor - other.value) < self.precision / self.factor
+        if self.bound and self.factor and 0 < self.bound * (other.value - self.value) < self._step():
+            return True
+        if (
+            not other.unit and other.factor == 1 and self.unit and self.value != other.value
+        ):  # 27500元 of 单位万元，2.75
+            family = self.unit.partition("/")[0]
+            worth = {scale for unit, scale in _headed(around) if claim_words().units[unit][0] == family and scale > 1}
+            if any(abs(self.value - other.value * scale) <= 0.5001 * self.precision for scale in worth):
+                return True
         digits = len(f"{self.value / self.precision:.0f}") if self.precision else 0
         allowed = 0.5001 * self.precision if digits > 1 else min(0.5001 * self.precision, _COARSE * other.value)
         return abs(self.value - other.value) <= max(allowed, 1e-9 * max(self.value, 1.0))
+
+    def _step(self) -> float:
+        """Return what the last digit that is no nought is worth: 10 points of 60 %."""
+        worth = self.precision
+        while worth and self.value and self.value / worth % 10 == 0:
+            worth *= 10
+        return worth
 
     def agrees(self, other: FigureSpan) -> bool:
         """Whether it moves as in the source: a fall is neither left out where a sign says it, nor invented."""
@@ -109,7 +131,8 @@ def _headed(around: str) -> set[tuple[str, float]]:
     """Return the units in brackets of a text, as (unit, scale): (亿元)."""
     words = claim_words()
     found = set()
-    for inner in _BRACKET.findall(around):
+    for bracket, column in _BRACKET.findall(around):
+        inner = bracket or column
         for scale, factor in (("", 1.0), *words.scales.items()):
             unit = inner.removeprefix(scale)
             if inner.startswith(scale) and unit in words.units:
@@ -138,12 +161,13 @@ def folded(text: str) -> str:
     >>> folded("A 股在 On 12 September, 2025 涨 1,234.5 元")
     'a股在on 2025年9月12日涨1234.5元'
     """
-    text = _THOUSANDS.sub("", text.translate(_WIDE).lower().replace("**", ""))
+    text = _THOUSANDS.sub("", text.translate(_WIDE).lower().replace("**", "").replace("csi 300", "沪深300"))
     text = _FIRST_MONTHS.sub(lambda match: f"{match[2]}年1-{_NUMBERS.index(match[1]) + 2}月", text)
     for pattern, order in _ENGLISH_DATES:
         text = pattern.sub(lambda match, order=order: _chinese_date(match.groups(), order), text)  # type: ignore[misc]
     text = _BLANKS.sub("", " ".join(text.split()))
-    text = _TENTHS.sub(lambda match: str("一二三四五六七八九".index(match[0]) + 1), text)
+    text = _TENTHS.sub(lambda match: str("一二三四五六七八九".find(match[0]) + 1 or 2), text)
+    text = _DOUBLED.sub("增长100%", text)
     text = _EDGE.sub(r"\1", _PREPOSED.sub("", _LONE_YEAR.sub(r"\1年", text)))
     return _PERIOD_LETTER.sub(lambda match: match[0].upper(), text)
 
@@ -264,7 +288,9 @@ def _figure(text: str, match: re.Match[str], last: FigureSpan | None) -> FigureS
         zeros = len(digits) - max(len(digits.rstrip("0")), _EXACT)
         precision *= 10.0**zeros
     direction = {"+": 1, "-": -1}[sign] if signed else _direction(text, match.start(), end, last)
-    return FigureSpan(start, end, float(digits) * factor, precision, unit, direction, signed, factor)
+    more = _MORE.search(text[:start]) or _AND_MORE.match(text, end) or match[0].endswith(("多", "余"))
+    bound = 1 if more else -1 if _LESS.search(text[:start]) else 0
+    return FigureSpan(start, end, float(digits) * factor, precision, unit, direction, signed, factor, bound)
 
 
 def _direction(text: str, start: int, end: int, last: FigureSpan | None) -> int:
