@@ -146,3 +146,7 @@ if not TYPE_CHECKING:  # a type checker must report misspelt names
             if name in names:
                 return globals().setdefault(name, getattr(import_module(_PREFIX + home), name))
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if __name__ == "__main__":
+    main()
