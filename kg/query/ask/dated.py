@@ -54,7 +54,7 @@ class AskedPeriod:
     period: Period
     value: bool
 
-    def fits(self, own: str, before: Sequence[str], published_on: date, above: Sequence[str] = ()) -> bool:
+    def fits(self, own: str, before: Sequence[str], published_on: date, *, above: Sequence[str] = ()) -> bool:
         """Whether a sentence is about the period by its own dates, else by a heading, else by what stands nearest.
 
         Args:

@@ -213,8 +213,8 @@ class Retriever:
         document, chunk = sentence.document, sentence.chunk
         before = [] if sentence.is_row else [text for start, _, text in _sentences(chunk) if start < sentence.start]
         above = list(dict.fromkeys((label_of(sentence), *reversed(chunk.heading), document.title)))
-        dated = sentence.text, before[:-_BEFORE_READ:-1], document.published_on, above
-        return any(each.fits(*dated) for each in self._periods)
+        nearest = before[:-_BEFORE_READ:-1]
+        return any(each.fits(sentence.text, nearest, document.published_on, above=above) for each in self._periods)
 
     def _candidates(self) -> dict[str, Chunk]:
         asked = self._asked

@@ -62,4 +62,4 @@ WEEK = periods.week(date(2025, 5, 19))
     ],
 )
 def test_a_week_is_reported_soon(text: str, before: list[str], above: list[str], published_on: date, fits: bool):
-    assert AskedPeriod(WEEK, value=True).fits(text, before, published_on, above) is fits
+    assert AskedPeriod(WEEK, value=True).fits(text, before, published_on, above=above) is fits
