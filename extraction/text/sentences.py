@@ -164,6 +164,7 @@ def _sentence_ends(block: str) -> Iterator[int]:
         while nearest < len(closed) and closed[nearest][1] < place:
             nearest += 1
         inside = nearest < len(closed) and closed[nearest][0] < place
+        cut: int | None
         if len(mark) > 1:
             cut = at  # a caption
         elif mark == "\n":
