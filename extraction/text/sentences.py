@@ -164,9 +164,9 @@ def _sentence_ends(block: str) -> Iterator[int]:
         while nearest < len(closed) and closed[nearest][1] < place:
             nearest += 1
         inside = nearest < len(closed) and closed[nearest][0] < place
-        cut: int | None = at
+        cut: int | None
         if len(mark) > 1:
-            pass  # a caption
+            cut = at  # a caption
         elif mark == "\n":
             cut = None if _is_wrapped(block, place) else at
         elif (inside and not (mark == "。" and closed[nearest][1] == place + 1)) or _is_false_end(block, begin, place):
