@@ -52,7 +52,7 @@ def cell_of(row: Row, years: Sequence[int | None], year: int, *, whole: bool) ->
     return None
 
 
-class RowReader:
+class StatementRows:
     """Collects rows and the years of columns from the lines of one part."""
 
     def __init__(self, filing: Filing, *, percent: bool = False) -> None:
@@ -63,7 +63,7 @@ class RowReader:
         self._run: list[int | None] = []
         self._label = self._head = ""
 
-    def read(self, lines: Sequence[tuple[str, int]]) -> RowReader:
+    def read(self, lines: Sequence[tuple[str, int]]) -> StatementRows:
         """Read the lines."""
         for line, at in lines:
             self._add(line, at)

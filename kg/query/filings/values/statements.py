@@ -18,7 +18,7 @@ from kg.query.filings.features import statement_looks
 from kg.query.filings.lexicon import STATEMENTS, lexicon
 from kg.query.filings.page_table import LOOKS
 from kg.query.filings.values.breakdown import FilingBreakdowns
-from kg.query.filings.values.columns import RowReader, cell_of
+from kg.query.filings.values.columns import StatementRows, cell_of
 from kg.query.filings.values.concepts import concepts
 from kg.query.filings.values.interim import interim_columns
 from kg.query.filings.values.rows import Row, lines_of, split_row
@@ -299,7 +299,7 @@ class FilingStatements:
         scale = 0.0
         for statement, basis, held in parts:
             scale = _scale_of(line for line, _ in held[:_HEAD_LINES]) or scale or float(self._filing.scale or 0)
-            read = RowReader(self._filing, percent=statement == "key").read(held)
+            read = StatementRows(self._filing, percent=statement == "key").read(held)
             rows = tuple(with_totals(read.rows, statement))
             if rows and scale:
                 likeness = round(page.likeness + _KNOWN_ROW * _known_rows(statement, rows), 4)
