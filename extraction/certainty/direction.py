@@ -114,8 +114,13 @@ def last_step(text: str, start: int, end: int) -> re.Match[str] | None:
 
 def _behind_reason(text: str, end: int) -> Move | None:
     """Return the move behind the move that is its reason: 「钴价因供给放量而大幅下跌」."""
-    moves = list(MOVES.finditer(text, end, clause_end(text, end))) if _REASON.match(text, end) else []
-    return Move(-1 if moves[-1]["fall"] else 1, moves[-1].end()) if len(moves) > 1 else None
+    stop = clause_end(text, end)
+    moves = list(MOVES.finditer(text, end, stop)) if _REASON.match(text, end) else []
+    if len(moves) <= 1:
+        return None
+    doubt = UNCLEAR.search(text, moves[-2].end(), stop) or TURNS.search(text, moves[-2].end(), stop)
+    doubtful = doubt or text[moves[-1].start() - 1] in "未没不"
+    return Move(0 if doubtful else -1 if moves[-1]["fall"] else 1, moves[-1].end())
 
 
 def _after(text: str, end: int, name: str) -> Move | None:
@@ -144,7 +149,7 @@ def _after(text: str, end: int, name: str) -> Move | None:
     if move and _BETTER.fullmatch(move[0]) and _SUPPLY.search(name):
         return Move(0, move.end())  # whether an improved supply is more or less
     if move and _BETTER.fullmatch(move[0]) and _BURDEN.search(name):
-        return Move(-1, move.end())
+        return Move(1 if turned else -1, move.end())
     sign = -1 if move and move["fall"] else 1
     last = max(found.end() for found in (move, turned) if found)
     return Move(-sign if turned else sign, last, level=bool(move and _LEVEL.fullmatch(move[0])))

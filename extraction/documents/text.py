@@ -34,7 +34,9 @@ _HEADING = re.compile(
 _ITEM = re.compile(r"\s*(?:[-*]\s+|[•●◆■□▪❑➢⚫·\uf06c-\uf0fe]\s*|[（(]\d{1,2}[)）]|\d{1,2}[)）]|[①-⑳])")
 _SENTENCE_END = ("。", "！", "？", "；", "!", "?", ";", ".", "：", ":", "，", "、")
 # entries of a table of contents whose line breaks were lost: from the first leader to the page number of the last
-_FLAT_CONTENTS = re.compile(r"[.．…·]{6,}\s*\d{1,3}(?:(?:(?![.．…·]{6})[^\n]){1,200}[.．…·]{6,}\s*\d{1,3})*")
+_FLAT_CONTENTS = re.compile(
+    r"(?<![.．…·])[.．…·]{6,}+\s*\d{1,3}(?:(?:(?![.．…·]{6})[^\n]){1,200}[.．…·]{6,}+\s*\d{1,3})*"
+)
 _MAX_HEADING = 40
 _MAX_WRAP_WIDTH = 130  # columns; a wider line is an unwrapped paragraph
 _WRAP_FULL = 0.85

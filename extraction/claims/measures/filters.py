@@ -246,7 +246,7 @@ def _is_running_head(figure: Figure) -> bool:
 
 
 def _is_unit_of_chart(figure: Figure) -> bool:
-    """「图23：全球CRO市场规模（10亿美元）」: a power of ten alone in brackets is a unit."""
+    """「图7：全球空调市场规模（10亿美元）」: a power of ten alone in brackets is a unit."""
     text, quantity = figure.annotated.text, figure.quantity
     alone = text[quantity.start - 1 : quantity.end + 1] == f"（{quantity.text}）"
     return alone and _POWER.match(quantity.text) is not None

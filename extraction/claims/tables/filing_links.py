@@ -134,9 +134,9 @@ def _stakes(text: str) -> Iterator[tuple[str, float, tuple[int, int]]]:
     """Yield whom the issuer says it holds a share of; one that is joined by and belongs to the stake before it."""
     last = 0
     for match in _PHRASES["stake"].finditer(text):
-        goes_on, last = match.start() == last, match.end()
         name = _SENTENCE_END.split(match["name"] + " ")[0].strip()
-        of_other = match[0].startswith(" and") and not goes_on
+        of_other = match[0].startswith(" and") and match.start() != last
+        last = last if of_other else match.end()
         if not of_other and len(name) >= _LEAST_NAME and not _PHRASES["no_name"].search(name):
             yield name, float(match["share"]), match.span()
 

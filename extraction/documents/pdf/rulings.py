@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     Matrix = tuple[float, float, float, float, float, float]
 
 _NEAR = 3.0  # points: rules closer are one, gaps that are shorter do not end a rule, rules that are shorter are none
-_MOST_CORNERS, _MOST_GROUNDS, _MOST_RULES, _DEEPEST = 20_000, 2_000, 400, 3  # more on a page is a drawing
+_MOST_CORNERS, _MOST_RULES, _MOST_CROSSINGS, _DEEPEST = 20_000, 400, 6_000, 3  # more on a page is a drawing
+_MOST_GROUNDS, _HIGHEST = 2_000, 120.0  # painted cells, and how high one may be: the ground of a table is no cell
 _SHARED = 3  # areas with an edge at one place from which it is a rule
 _MAX_OPEN = 0.3  # share of places that are in no cell
 _UNIT = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
@@ -79,7 +80,8 @@ def read_rulings(page: Any, *, origin: tuple[float, float]) -> Rulings:
         xs, ys = zip(*places, strict=True) if places else ((0.0,), (0.0,))
         box = (min(xs), min(ys), max(xs), max(ys))
         if not stroked and min(box[2] - box[0], box[3] - box[1]) > _NEAR:
-            grounds.append(box)
+            if box[3] - box[1] <= _HIGHEST:
+                grounds.append(box)
             continue
         for (x, y), (to_x, to_y) in pairwise(places):
             if abs(y - to_y) < 1:
@@ -215,7 +217,7 @@ def ruled_tables(rulings: Rulings, lines: Sequence[PageLine]) -> Iterator[tuple[
 
 
 def _crossings(rulings: Rulings) -> dict[tuple[float, float], tuple[set[Rule], set[Rule]]]:
-    """Return where rules cross or touch: the place, with the rules that go down and across it."""
+    """Return where rules cross or touch, the place with the rules down and across it; nothing if it is a drawing."""
     found: dict[tuple[float, float], tuple[set[Rule], set[Rule]]] = {}
     for down in rulings.down:
         for across in rulings.across:
@@ -224,7 +226,7 @@ def _crossings(rulings: Rulings) -> dict[tuple[float, float], tuple[set[Rule], s
                 rules = found.setdefault((down.at, across.at), (set(), set()))
                 rules[0].add(down)
                 rules[1].add(across)
-    return found
+    return found if len(found) <= _MOST_CROSSINGS else {}
 
 
 def _enclosed(crossings: Mapping[tuple[float, float], tuple[set[Rule], set[Rule]]]) -> Iterator[Box]:
@@ -252,16 +254,22 @@ def _enclosed(crossings: Mapping[tuple[float, float], tuple[set[Rule], set[Rule]
 
 def _adjoining(cells: Iterable[Box]) -> Iterator[list[Box]]:
     """Yield the cells of each table, two or more: those that share corners with one another; upper tables first."""
-    tables: list[tuple[set[tuple[float, float]], list[Box]]] = []
-    for cell in cells:
-        corners = {(x, y) for x in cell[::2] for y in cell[1::2]}
-        near = [table for table in tables if not corners.isdisjoint(table[0])]
-        tables = [table for table in tables if corners.isdisjoint(table[0])]
-        tables.append(
-            (corners.union(*(table[0] for table in near)), [*(each for table in near for each in table[1]), cell])
-        )
-    found = [sorted(table) for _, table in tables if len(table) > 1]
-    yield from sorted(found, key=lambda table: min((cell[1], cell[0]) for cell in table))
+    joined: dict[tuple[float, float], tuple[float, float]] = {}
+
+    def root(corner: tuple[float, float]) -> tuple[float, float]:
+        while joined.setdefault(corner, corner) != corner:
+            joined[corner] = corner = joined[joined[corner]]
+        return corner
+
+    found = sorted(cells)
+    for cell in found:
+        for corner in product(cell[::2], cell[1::2]):
+            joined[root(corner)] = root(cell[:2])
+    tables: dict[tuple[float, float], list[Box]] = {}
+    for cell in found:
+        tables.setdefault(root(cell[:2]), []).append(cell)
+    several = (table for table in tables.values() if len(table) > 1)
+    yield from sorted(several, key=lambda table: min((cell[1], cell[0]) for cell in table))
 
 
 def _filled(

@@ -45,6 +45,7 @@ _NEAR = 90  # ratio of a name and a part of the question
 _LEAST_NAME = 5  # letters of a name that may be misspelt, or written without blanks
 _LEAST_WORD = 4  # letters of a first word that names a company alone
 _TICKER = 3
+_WORDS_TOO = frozenset(("block", "chase", "coke", "meta", "square"))  # names that are words: with a capital letter only
 _EXACT, _COMPACT, _PART, _FUZZY = 1.0, 0.9, 0.8, 0.7
 SURE = _PART  # how surely a company must be named for a value
 _MARGIN = 0.08  # names this close to the best are kept as well
@@ -148,6 +149,8 @@ class _Asked:
     def hit(self, name: str) -> tuple[float, str] | None:
         """Return how surely a name is in the question, and the words that it is there."""
         tight = name.replace(" ", "")
+        if name in _WORDS_TOO and not re.search(rf"\b{name.capitalize()}\b", self._text):
+            return None
         written = f" {name} " in self._plain and not (name.isalpha() and name.isascii() and len(name) < _TICKER)
         if written or name in self._spoken or (not name.isascii() and name in self._plain):
             return _EXACT + len(name) / 1000, name

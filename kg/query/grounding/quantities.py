@@ -51,13 +51,18 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _YEARLY = re.compile(r"\d{4}|\d\d年|\d\d[QH]|[QH]\d\d|年")
 _LASTING = re.compile(r"(?:连续|持续)$")
 _RELATIVE = re.compile(r"同期|上周|上月|上年|去年|上季|previous|last|earlier|年初")
-_ABOUT = re.compile(r"(?:近|约|逾|超过?|接近|\b(?:about|nearly|around|over|more than|almost)) ?$")
+_ABOUT = re.compile(
+    r"(?:近|约|逾|(?<!不)超过?|接近|\b(?:about|nearly|around|over|(?<!no )(?<!not )more than|almost)) ?$"
+)
 _EXACT = 2  # digits that a rounded number has at least
+_FIFTH = 0.2
 _COARSE = 0.05  # how far a number of one digit may be from what it is rounded from
 _TENTHS = re.compile(r"[一二三四五六七八九两](?=成(?:[^\u3400-\u9fff]|[以左多的，。]|$))")
 _DOUBLED = re.compile(r"翻了?一?[倍番](?=多)|(?<=more than )doubled")  # 翻倍 alone is an exact number
-_MORE = re.compile(r"(?:超过?|逾|高于|\b(?:over|more than|above)) ?$")
-_LESS = re.compile(r"(?:将?近|不到|不足|接近|\b(?:nearly|almost|under|less than)) ?$")
+_MORE = re.compile(r"(?:(?<![不未])(?:超过?|逾|高于)|\b(?:over|(?<!no )(?<!not )more than|(?<!not )above)) ?$")
+_LESS = re.compile(
+    r"(?:将?近|不到|不足|接近|[不未]超过?|不高于|\b(?:nearly|almost|under|less than|(?:no|not) more than)) ?$"
+)
 _AND_MORE = re.compile(r"[多余]|以上")
 _NAME_BEFORE = re.compile(r"[A-Za-z_]$|[A-Za-z]-$|第$")
 _BRACKET = re.compile(r"[(（,，]([^()（）]{1,8})[)）]|(?<=单位)[: ]?([^，,;。:]{1,8}?)(?=[/，,;。]|$)")
@@ -112,11 +117,11 @@ class FigureSpan:
         return abs(self.value - other.value) <= max(allowed, 1e-9 * max(self.value, 1.0))
 
     def _step(self) -> float:
-        """Return what the last digit that is no nought is worth: 10 points of 60 %."""
+        """Return what the last digit that is no nought is worth: 10 points of 60 %; below a number at most a fifth."""
         worth = self.precision
         while worth and self.value and self.value / worth % 10 == 0:
             worth *= 10
-        return worth
+        return worth if self.bound > 0 else min(worth, max(self.precision, _FIFTH * self.value))
 
     def agrees(self, other: FigureSpan) -> bool:
         """Whether it moves as in the source: a fall is neither left out where a sign says it, nor invented."""

@@ -26,7 +26,7 @@ _DAY = re.compile(
     rf"\b{_MONTH}\.?\s+\d{{1,2}}\s*,?(?=\s|$)|(?<=年)\s*\d{{1,2}}\s*月(?:\s*\d{{1,2}}\s*日)?", re.IGNORECASE
 )
 _CURRENCY_HEADS = re.compile(
-    r"(?:(?:RMB|US\$|HK\$|NT\$|EUR|USD|CNY|[€$£¥])\s*(?:\(Note[^)]*\))?\s*){2,}$", re.IGNORECASE
+    r"(?:(?:RMB|US\$|HK\$|NT\$|EUR|USD|CNY|[€$£¥])\s*+(?:\(Note[^)]*\)\s*+)?){2,}+$", re.IGNORECASE
 )
 _CURRENCY = re.compile(r"RMB|US\$|HK\$|NT\$|EUR|USD|CNY|[€$£¥]", re.IGNORECASE)
 _CHANGED = re.compile(r"\s*(?:上升|下降|增加|减少|提高|降低|持平)[\d.]*\s*个?(?:百分点|基点)?\s*$")
@@ -46,7 +46,9 @@ def cell_of(row: Row, years: Sequence[int | None], year: int, *, whole: bool) ->
     if len(figures) == len(dated):
         return figures[dated.index(year)]
     first = figures[0] if figures else None
-    before = first is not None and (0 < first < _MOST_NOTES or _LESS.search(row.label))  # a note's number, an allowance
+    before = first is not None and (
+        (0 < first < _MOST_NOTES and first == int(first)) or _LESS.search(row.label)
+    )  # a note's number, an allowance
     if len(figures) == len(dated) + 1 and len(dated) == len(years) and before:
         return figures[1:][dated.index(year)]
     return None

@@ -135,7 +135,7 @@ def test_a_contract_s_partner_is_no_subsidiary(extractor):
         # a company that its code introduces within a flattened line is the subject of what follows
         ("中颖电子：多点开花蓝特光学（688127.SH）订单落地，与华为展开合作。", {"蓝特光学", "华为"}),
         ("星源材质、恩捷股份等布局骨架膜，和宁德时代合作的某企业已发布产品。", set()),
-        ("牛津大学和阿斯利康联合研发的疫苗获批。", set()),
+        ("清华大学和恒瑞医药联合研发的新药获批。", set()),
     ],
 )
 def test_whom_a_cooperation_without_a_subject_is_about(extractor, text, who):
