@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,28 +23,46 @@ LOCAL = ("127.0.0.1", 50000)
 SAID = "通威股份生产硅料。[A1]"
 
 
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.extended)], ids=["whole", "streamed"])
-def scripted(request: pytest.FixtureRequest) -> Iterator[tuple[TestClient, list[Scripted | str]]]:
+HASTY, PATIENT = 2.5, 60.0  # seconds that the service waits for the model
+
+
+@contextmanager
+def served(*, stream: bool, seconds: float) -> Iterator[tuple[TestClient, list[Scripted | str]]]:
     replies: list[Scripted | str] = [SAID]
 
     def reply(_: object) -> Scripted | str:
         return replies.pop(0) if len(replies) > 1 else replies[0]
 
     with serving(reply) as stub:
-        model = OpenAiModel(Endpoint(stub.url, "stub", timeout=3.0, stream=request.param))
+        model = OpenAiModel(Endpoint(stub.url, "stub", timeout=seconds + 0.5, stream=stream))
         kb = KnowledgeBase(filled(solar()), model=model)
-        limits = ServiceLimits(concurrency=2, model_concurrency=2, model_waiting=0, model_seconds=2.5)
+        limits = ServiceLimits(concurrency=2, model_concurrency=2, model_waiting=0, model_seconds=seconds)
         app = create_app(kb, limits=limits)
         with TestClient(app, base_url="http://127.0.0.1", client=LOCAL, raise_server_exceptions=False) as client:
             yield client, replies  # the service ends with questions that still wait for the model
+
+
+STREAMED = [False, pytest.param(True, marks=pytest.mark.extended)]
+
+
+@pytest.fixture(params=STREAMED, ids=["whole", "streamed"])
+def hasty(request: pytest.FixtureRequest) -> Iterator[tuple[TestClient, list[Scripted | str]]]:
+    with served(stream=request.param, seconds=HASTY) as found:
+        yield found
+
+
+@pytest.fixture(params=STREAMED, ids=["whole", "streamed"])
+def scripted(request: pytest.FixtureRequest) -> Iterator[tuple[TestClient, list[Scripted | str]]]:
+    with served(stream=request.param, seconds=PATIENT) as found:
+        yield found
 
 
 def prose(client: TestClient, question: str = "谁生产硅料？") -> Any:
     return client.get("/v1/prose", params={"question": question})
 
 
-def test_a_model_that_hangs_makes_no_other_question_wait(scripted: tuple[TestClient, list[Scripted | str]]):
-    client, replies = scripted
+def test_a_model_that_hangs_makes_no_other_question_wait(hasty: tuple[TestClient, list[Scripted | str]]):
+    client, replies = hasty
     replies[:] = [Scripted(SAID, seconds=3)]
     with ThreadPoolExecutor(4) as pool:
         hanging = [pool.submit(prose, client, f"谁生产硅料{number}？") for number in range(4)]
@@ -86,9 +105,9 @@ def test_each_fault_is_one_line_and_is_not_kept(
     ids=["429", "500", "slow", "broken off"],
 )
 def test_a_model_that_fails_is_asked_again_and_then_given_up(
-    scripted: tuple[TestClient, list[Scripted | str]], fault: Scripted
+    hasty: tuple[TestClient, list[Scripted | str]], fault: Scripted
 ):
-    client, replies = scripted
+    client, replies = hasty
     replies[:] = [fault]
     with ThreadPoolExecutor(1) as pool:
         failing = pool.submit(prose, client)
