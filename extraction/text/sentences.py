@@ -37,7 +37,10 @@ _MAX_OPEN_BRACKETS = 32  # open brackets; more are misprints, and all are scanne
 _MAX_BRACKET = 160  # characters; an opening bracket whose mate is farther away is a misprint
 
 # the caption of a flattened figure: 资料来源：甲乙，丙丁证券研究所从利润看…
-_CAPTION_END = r"(?:资料|数据)来源[:：][^。！？；!?;\n]{2,60}?(?:研究(?:所|院|部|中心|发展部)|研发中心|整理)(?:整理)?(?![，、,和及])"
+_CAPTION_END = (
+    r"(?:资料|数据)来源[:：][^。！？；!?;\n]{2,60}?(?:研究(?:所|院|部|中心|发展部)|研发中心|整理)"
+    r"(?:整理)?(?![，、,和及])"
+)
 _ENDING = re.compile(_CAPTION_END + r"|[。！？；!?;\n]|\.(?=[\"”’)]?\s+[A-Z\"“(]|[\"”’)]?\s*$)")
 _ABBREVIATION = re.compile(r"\b(?:[A-Za-z]|Inc|Co|Ltd|Corp|No|vs|Mr|Mrs|Ms|Dr|Fig|est|approx|St|cf|al)$")
 _ENUMERATION = re.compile(r"[\s*(（]*[0-9]{1,3}$")
