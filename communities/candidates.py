@@ -115,8 +115,7 @@ def _named(session: QuerySession, gathered: Gathered, previous: Sequence[Communi
 def _eligible(gathered: Gathered) -> dict[int, int]:
     """Return the themes that are large enough, with their levels.
 
-    The largest are at the top; below it their parts that have a sibling, and what else stands for a business, for
-    companies are in it.
+    The largest are at the top; below it their parts that have a sibling, and what else is a business with companies.
     """
 
     def is_large(content: Content) -> bool:

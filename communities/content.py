@@ -82,7 +82,7 @@ class _Theme(NamedTuple):
 class Gathered:
     """The contents of all themes, their levels, the index of each one's parent (−1 for none), and their grouping.
 
-    A theme of level 1 without a parent stands for a topic that is like no head.
+    A theme of level 1 without a parent is of a topic that is like no head.
     """
 
     contents: tuple[Content, ...]

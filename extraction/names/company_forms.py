@@ -48,7 +48,7 @@ _PART = _PHRASES["part"]
 _GLUED = re.compile(r"(?:[A-Za-z]*[a-z][A-Za-z]*|[\d()（）-]{5,})(?=[一-鿿])")
 _COUNTED = re.compile(
     r"[\d一二三四五六七八九十两] ?[家只](?:代表性?|重点|核心|主要|样本|可比|龙头)?[A-Z+]{0,4}$"
-)  # 15家A+HCXO公司
+)  # 20家A+H银行公司
 _COUNT = re.compile(r"[\d一二三四五六七八九十两]家.")
 _INDEX = re.compile(
     "^(?:(?:申万|中信|SW|CS|CI)(?=..)|[Qq][1-4](?=..|$)|[Hh][12]$)"
@@ -98,7 +98,7 @@ def find_firms(text: str, spans: Sequence[Span] = ()) -> list[Firm]:
 
 
 def _is_group(text: str, firm: Firm) -> bool:
-    """Whether a name stands for counted firms: 28家代表性医疗器械公司, 港股九家啤酒上市公司."""
+    """Whether a name is that of counted firms: 20家代表性家电公司, 港股三家水泥上市公司."""
     return bool(_COUNTED.search(text, 0, firm.start) or _COUNT.search(text, firm.start, firm.end))
 
 

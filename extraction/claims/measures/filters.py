@@ -136,7 +136,7 @@ def _belongs_to_unnamed_company(figure: Figure) -> bool:
         return True
     opening = next((ref for ref in figure.annotated.refs if ref.start == 0), None)
     if opening and opening.kind == Kind.COMPANY and text.startswith("方面，", opening.end) and subject.start > 0:
-        return True  # 「甲公司方面，2019年晶圆代工ASP增速…」
+        return True  # 「甲公司方面，2024年代工均价增速…」
     planned = (
         indicator.name.endswith("产能")
         and "新增产能" in text
@@ -219,7 +219,7 @@ def _share_holder_is_unstated(figure: Figure) -> bool:
     if measurement.subject.kind == Kind.COMPANY or not measurement.indicator.name.endswith(SHARES_OF_MARKET):
         return False
     if measurement.subject.start > 0 and _WITHIN.search(text, 0, measurement.subject.start):
-        return True  # 「智能手表在整个可穿戴设备市场的份额」
+        return True  # 「扫地机在整个清洁电器市场的份额」
     label = _LABEL.match(text)
     above = (
         label is not None

@@ -244,7 +244,7 @@ def _owners_in_row(
         owners.insert(0, phrase.ref)
         joiner = _JOINER.search(annotated.text, 0, phrase.ref.start)
         if len(owners) == count and joiner and _MORE.search(annotated.text, 0, joiner.start()):
-            return [], ""  # 「创新药与仿制药/生物仿制药」: more names than numbers
+            return [], ""  # 「空调与冰箱/洗衣机」: more names than numbers
         if joiner is None or len(owners) == count:
             of_firms = owners[0].kind == Kind.COMPANY  # 「台湾三大代工厂甲、乙、丙」
             return (owners, "" if of_firms else phrase.scope) if len(owners) == count else ([], "")

@@ -157,7 +157,7 @@ def _is_no_holder(claim: Claim, sentence: AnnotatedSentence) -> bool:
 
 
 def _is_unfounded(claim: Claim, sentence: AnnotatedSentence) -> bool:
-    """Whether a relation between firms is only considered, or guessed from a sentence that does not speak of it."""
+    """Whether a relation between firms is only considered, or guessed from a sentence without a word for it."""
     if claim.relation not in _BETWEEN_FIRMS:
         return False
     text, ends = sentence.text, (claim.subject, claim.object)

@@ -104,7 +104,7 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
 def _chosen(session: QuerySession, asked: Understood, found: list[ScoredSentence]) -> list[ScoredSentence]:
     """Return the best sentence that answers and those hardly worse.
 
-    One that states a cause comes before one that only tells of the thing; what compares a measure has numbers.
+    One that states a cause comes first; a comparison of a measure needs numbers.
     """
     if asked.operation == "causes":
         found = [each for each in found if not _is_cause_only(asked, each)]

@@ -188,7 +188,7 @@ def _holds(session: QuerySession, path: Path, move: int) -> bool:
     sources = ({item.document for fact in link.facts for item in fact.evidence} for link in path.links)
     together = bool(set.intersection(*sources))
     for at, link in enumerate(path.links):
-        if several and (session.certainty(link.facts) < _LED_ON or not (together or _spoken_of(session, link))):
+        if several and (session.certainty(link.facts) < _LED_ON or not (together or _names_both_ends(session, link))):
             return False
         if said_of(link, move) is None:
             alike = not several or (at == 0 and _measured(link.source) == _measured(link.target))
@@ -204,10 +204,10 @@ def _comes_back(session: QuerySession, nodes: Sequence[str]) -> bool:
     return any(one.endswith(other) or other.endswith(one) for one, other in combinations(names, 2))
 
 
-def _spoken_of(session: QuerySession, link: Link) -> bool:
+def _names_both_ends(session: QuerySession, link: Link) -> bool:
     """Whether a sentence of a link names both ends: what stands in another line may be of another scope.
 
-    Steps of one document speak of one scope.
+    Steps of one document have one scope.
     """
     ends = [_names_of(session, end) for end in (link.source, link.target)]
     quotes = (normal_name(item.quote) for fact in link.facts for item in fact.evidence)

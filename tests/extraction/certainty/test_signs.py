@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from extraction.certainty.signs import one_sign
 from extraction.sentence import AnnotatedSentence, Claim, EntityMention
 from extraction.text.sentences import split
@@ -29,31 +31,24 @@ def test_what_is_only_swayed_has_no_direction():
     assert read(text, *ends, ("none", "up")).sign == 0
 
 
-def test_an_effect_that_is_played_down_is_not_shown():
-    text = "油价下跌对出海影响有限。"
-    ends = mention(text, "油价"), mention(text, "出海", Kind.EVENT)
-    assert read(text, *ends, ("down", "down")).confidence < 0.4
-
-
 def test_what_decides_or_changes_another_thing_states_no_direction():
     text = "成本优势决定行业盈利。"
     assert read(text, mention(text, "成本优势"), mention(text, "盈利"), ("up", "down")).sign == 0
 
 
-def test_a_clause_that_turns_to_another_cause_ends_an_effect():
-    text = "铜价高位抑制采购，但新工艺推动空调销量增长。"
-    assert read(text, mention(text, "铜价"), mention(text, "空调销量"), ("up", "up")).confidence < 0.4
-
-
-def test_what_happens_in_spite_of_something_is_no_effect_of_it():
-    text = "尽管受贸易摩擦影响，出口额仍维持增长。"
-    assert read(text, mention(text, "贸易摩擦", Kind.EVENT), mention(text, "出口额"), ("none", "up")).confidence < 0.4
-
-
-def test_an_effect_with_a_cause_of_its_own_clause_is_not_that_of_the_clause_before():
-    text = "政策宽松带动玻璃需求回暖，光伏反内卷后产能出清。"
-    ends = mention(text, "玻璃需求"), mention(text, "光伏", Kind.INDUSTRY)
-    assert read(text, *ends, ("up", "up")).confidence < 0.4
+@pytest.mark.parametrize(
+    ("text", "cause", "effect"),
+    [
+        ("油价下跌对出海影响有限。", ("油价", Kind.INDICATOR), ("出海", Kind.EVENT)),
+        ("铜价高位抑制采购，但新工艺推动空调销量增长。", ("铜价", Kind.INDICATOR), ("空调销量", Kind.INDICATOR)),
+        ("尽管受贸易摩擦影响，出口额仍维持增长。", ("贸易摩擦", Kind.EVENT), ("出口额", Kind.INDICATOR)),
+        ("政策宽松带动玻璃需求回暖，光伏反内卷后产能出清。", ("玻璃需求", Kind.INDICATOR), ("光伏", Kind.INDUSTRY)),
+    ],
+    ids=["played down", "a turn to another cause", "in spite of it", "a cause in its own clause"],
+)
+def test_what_is_no_effect_of_a_cause_is_not_shown(text: str, cause: tuple[str, Kind], effect: tuple[str, Kind]):
+    for directions in (("up", "up"), ("down", "down")):
+        assert read(text, mention(text, *cause), mention(text, *effect), directions).confidence < 0.4
 
 
 def test_an_effect_that_is_named_again_behind_its_cause_moves_as_there():

@@ -31,8 +31,8 @@ def test_does_not_end_inside_brackets_or_quotes():
 
 
 def test_the_caption_of_a_flattened_figure_is_apart():
-    flat = "图3：手机出货量资料来源：Wind，某某证券研究所整理2024年手机出货量增长。"
-    assert texts(flat) == ["图3：手机出货量资料来源：Wind，某某证券研究所整理", "2024年手机出货量增长。"]
+    flat = "图3：空调销量资料来源：Wind，某某证券研究所整理2024年空调销量增长。"
+    assert texts(flat) == ["图3：空调销量资料来源：Wind，某某证券研究所整理", "2024年空调销量增长。"]
 
 
 def test_an_unclosed_bracket_swallows_nothing():
