@@ -64,8 +64,10 @@ def move_of(text: str, start: int, end: int, *, name: str = "") -> Move | None:
     """
     if AVERTED_BEFORE.search(text, max(0, start - _BEFORE), start):
         return Move(0, end)
-    after = _behind_reason(text, end) or _after(text, end, name or text[start:end])
     before = MOVES_BEFORE.search(text, max(0, start - _BEFORE), start)
+    if before and len(before[0]) > 1 and text.startswith("或", end):  # 「阻碍出口或提升成本」: of two objects
+        return Move(1 if before["raised"] else -1, end)
+    after = _behind_reason(text, end) or _after(text, end, name or text[start:end])
     if after is not None:
         held_back = before and before["lowered"] and after.sign > 0  # 「抑制锡价上行」
         return Move(-1, after.end) if held_back else after

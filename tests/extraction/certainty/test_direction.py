@@ -28,6 +28,8 @@ def test_every_entry_matches_its_example(section: str, name: str, pattern: str, 
         ("铜价上涨推高成本", "铜价", 1),
         ("降息推高铜价", "铜价", 1),
         ("储备投放抑制猪价过快上涨", "猪价", -1),  # held back is no rise
+        ("关税阻碍出口或推高成本", "出口", -1),  # what follows is said of another object
+        ("补贴提振需求或降低成本", "需求", 1),
         ("需求增长不及预期", "需求", -1),
         ("供给释放超预期", "供给", 1),
         ("供给偏紧", "供给", -1),
