@@ -6,6 +6,7 @@ from collections import OrderedDict, defaultdict
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kg.query.ask.nearest import SentenceIndex
 from kg.query.filings.page_table import PageTable
 from kg.query.filings.values.statements import FilingStatements
 
@@ -27,7 +28,7 @@ class SessionCache:
     def __init__(self) -> None:
         self._lock, self._locks = Lock(), defaultdict[object, Lock](Lock)
         self._found = defaultdict[object, OrderedDict[object, Any]](OrderedDict)
-        self.tables = PageTables()
+        self.tables, self.sentences = PageTables(), SentenceIndex()
 
     def of(self, session: QuerySession, state: str, build: Callable[[QuerySession], _Built], *more: Hashable) -> _Built:
         """Return what `build` makes of a session's view; `state` is that of the store before the session was opened.

@@ -52,7 +52,12 @@ class WordPieces:
         """Return the first pieces of a text and their numbers, without marks."""
         spelled = text.translate(SPELLED)
         pieces = self._tokenizer.encode(spelled, out_type=str)[:longest]
-        return pieces, self._tokenizer.encode(spelled, out_type=int)[:longest]
+        return pieces, self.numbers(text, longest)
+
+    def numbers(self, text: str, longest: int) -> list[int]:
+        """Return the numbers of the first pieces of a text, without marks."""
+        found: list[int] = self._tokenizer.encode(text.translate(SPELLED), out_type=int)
+        return found[:longest]
 
     def embedded(self, numbers: Sequence[int]) -> NDArray[np.float32]:
         """Return the (pieces, width) embeddings of numbers at their places."""
