@@ -78,7 +78,8 @@ def _nodes(content: ExportContent) -> Iterator[Row]:
     for entity in content.entities.values():
         aliases = tuple(dict.fromkeys(alias.name for alias in entity.aliases if alias.name != entity.name))
         clocks = content.touched.get(entity.id, (None, None, None))
-        yield entity.id, entity.kind.value, entity.name, aliases, entity.codes, entity.about or None, *clocks
+        about = (entity.about, content.name(entity.about)) if entity.about else (None, None)
+        yield entity.id, entity.kind.value, entity.name, aliases, entity.codes, *about, *clocks
 
 
 def _edges(content: ExportContent) -> Iterator[Row]:
@@ -176,7 +177,7 @@ def _themes(content: ExportContent) -> Iterator[Row]:
 
 
 TABLES = (
-    ExportTable("nodes", columns_of("id kind name aliases:texts codes:texts about", _CLOCKS), _nodes),
+    ExportTable("nodes", columns_of("id kind name aliases:texts codes:texts about about_name", _CLOCKS), _nodes),
     ExportTable(
         "edges",
         columns_of(_CLAIM, "facts:whole live_facts:whole sources:whole confidence:number valid_from:day valid_to:day")
