@@ -31,6 +31,7 @@ ColumnType = Literal["text", "whole", "number", "day", "instant", "texts", "whol
 Row = tuple[Any, ...]
 _BATCH = 20_000  # rows of a Parquet row group
 _FORMULA = tuple("=+-@\t\r＝＋－＠")  # what makes a spreadsheet compute a cell (OWASP, CSV injection)
+MARK = "\ufeff"  # by which Excel and WPS on a Chinese Windows know UTF-8
 _CLOCKS = "published_on:day last_published_on:day known_from:instant"
 _CLAIM = "subject subject_name relation object object_name sign:whole polarity modality"
 
@@ -237,8 +238,8 @@ def write_csv(content: ExportContent, folder: Path, *, plain_text: bool = False)
 def write_rows(
     columns: Mapping[str, ColumnType], rows: Iterator[Row], file: TextIO, *, plain_text: bool = False
 ) -> None:
-    """Write rows as CSV with a header."""
-    writer = csv.writer(file, lineterminator="\n")
+    """Write rows as CSV with a header; every cell is quoted, since LibreOffice also parts cells at semicolons."""
+    writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_MINIMAL if plain_text else csv.QUOTE_ALL)
     writer.writerow(columns)
     types = tuple(columns.values())
     for row in rows:
