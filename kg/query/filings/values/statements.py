@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kg.query.filings.page_table import PageTable
     from kg.query.filings.values.concepts import Concept
 
-_PRIMARY = STATEMENTS[:3]
+PRIMARY = STATEMENTS[:3]
 _CANDIDATES, _LEAST = 8, 0.2
 _KNOWN_ROW, _MOST_KNOWN = 0.1, 15  # what a row of the vocabulary adds to a page's likeness to a statement
 _CONTINUED = 0.1
@@ -331,7 +331,7 @@ def _statement_pages(table: PageTable) -> list[_StatementPage]:
     """Return the pages that may hold primary statements or key figures."""
     looks = statement_looks(table)
     found = []
-    for number, name in enumerate(_PRIMARY):
+    for number, name in enumerate(PRIMARY):
         order = sorted(range(len(table)), key=lambda page: (-round(float(looks[page, number]), 4), page))
         rows = table.looks[:, LOOKS.index(f"rows_{name}")]
         for page in order[:_CANDIDATES]:
