@@ -7,6 +7,7 @@ clear: a row with another number of figures than the table has columns says noth
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,10 +18,11 @@ from kg.filing import ANNUAL, QUARTERLY, RELEASE
 from kg.query.filings.features import statement_looks
 from kg.query.filings.lexicon import STATEMENTS, lexicon
 from kg.query.filings.page_table import LOOKS
-from kg.query.filings.values.breakdown import FilingBreakdowns
+from kg.query.filings.values.breakdown import FilingBreakdowns, label_words, part_name
 from kg.query.filings.values.columns import StatementRows, cell_of
 from kg.query.filings.values.concepts import concepts
 from kg.query.filings.values.interim import interim_columns
+from kg.query.filings.values.plan import is_part
 from kg.query.filings.values.rows import Row, lines_of, split_row
 from kg.query.filings.values.totals import parts_below, with_totals
 
@@ -100,7 +102,10 @@ class StatementTable:
 
 @dataclass(frozen=True, slots=True)
 class StatementFigure:
-    """A value of a concept for a fiscal year, in units of the currency; `text[start:end]` is its row."""
+    """A value of a concept for a fiscal year, in units of the currency; `text[start:end]` is its row.
+
+    `part` is the segment, region or product that it is of, "" for the whole company.
+    """
 
     concept: str
     year: int
@@ -111,6 +116,7 @@ class StatementFigure:
     page: int
     start: int
     end: int
+    part: str = ""
 
 
 class FilingStatements:
@@ -203,6 +209,26 @@ class FilingStatements:
     def breakdowns(self) -> FilingBreakdowns:
         """How the filing breaks its lines down."""
         return FilingBreakdowns(self._pages)
+
+    def shares_of(self, name: str, year: int) -> Iterator[StatementFigure]:
+        """Yield what segments, regions and products have of a line; where two tables differ on a part, it has none."""
+        concept = concepts()[name]
+        whole = self.find(concept, year)
+        lines = [each for each in concepts().values() if each.rows and each.statement != "balance"]
+        found: dict[tuple[str, ...], list[StatementFigure]] = defaultdict(list)
+        for each in self.breakdowns.of(whole.value) if whole else ():
+            column = each.column(whole.value) if whole else None
+            names = [part_name(row.label) for row in each.rows]
+            if column is None or any(line.fits(name) is not None for line in lines for name in names):
+                continue  # the income statement itself
+            for row, part in zip(each.rows, names, strict=True):
+                value = (row.figures[column] or 0.0) * each.unit
+                if value > 0 and is_part(part) and whole:
+                    own = replace(whole, value=value, label=row.label, page=each.page, part=part)
+                    found[label_words(part)].append(replace(own, start=row.start, end=row.end))
+        for same in found.values():
+            if len({each.value for each in same}) == 1:
+                yield same[0]
 
     def years(self) -> set[int]:
         """Return the fiscal years that columns are for."""
