@@ -134,6 +134,7 @@ class FilingStatements:
         read = [part for page in _statement_pages(table) for part in self._parts(page)]
         self.tables = sorted(read, key=lambda part: (-part.likeness, part.page))
         self._known: dict[tuple[str, int, str, int], StatementFigure | None] = {}
+        self._shared: dict[tuple[int, int, int], bool] = {}  # by two tables of this filing and a year
 
     def find(
         self, concept: Concept, year: int, basis: str = CONSOLIDATED, *, months: int = 0
@@ -273,6 +274,12 @@ class FilingStatements:
         """Return whether a further table is of the same accounts: it shares a page or total with the best one."""
         if table.page == best.page:
             return True
+        key = (id(table), id(best), year)
+        if key not in self._shared:
+            self._shared[key] = self._shares_total(table, best, year)
+        return self._shared[key]
+
+    def _shares_total(self, table: StatementTable, best: StatementTable, year: int) -> bool:
         for name in _TOTALS.get(table.statement, ()):
             one, other = (
                 [each.value for _, each in self._readings(concepts()[name], year, part)] for part in (table, best)
