@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from extraction.certainty.direction import denied_after, effect_sign, move_of
-from extraction.certainty.effect_words import PHRASES, SWAYED_BEFORE
+from extraction.certainty.effect_words import BURDEN, PHRASES, SWAYED_BEFORE
 from extraction.text.clauses import clause_end, clause_start
 from kg.model import Kind
 
@@ -124,6 +124,7 @@ def _direction(end: EntityMention, read: str, text: str) -> str:
     swayed = SWAYED_BEFORE.search(text, max(0, end.start - _BEFORE), end.start)
     own = end.kind in _PRICED and PHRASES["own_price"].match(text, end.end)  # 「随碳酸锂下跌」
     move = move_of(text, end.start, end.end, name=end.name) if own or end.kind == Kind.INDICATOR else None
-    if move is None and swayed and (read == "up" or swayed["either_way"]):
+    worse = "down" if BURDEN.search(end.name) else "up"  # 「影响需求」 cuts it, 「影响成本」 does not
+    if move is None and swayed and (read == worse or swayed["either_way"]):
         return "none"
     return read if move is None or move.level else _DIRECTION[move.sign]

@@ -108,6 +108,12 @@ def indicator_polarity(indicator: str) -> int:
     return 1 if indicator.endswith(_GAINS) else 0
 
 
+def measure_of(name: str) -> str:
+    """Return the measure that a name ends in: 毛利率 of 挖掘机毛利率."""
+    found = _MEASURED.search(name)
+    return found[0] if found else ""
+
+
 @dataclass(frozen=True, slots=True)
 class _View:
     """What one fact says of a party, relative to the move that is asked about."""
