@@ -64,9 +64,19 @@ def _checked(claim: Claim, text: str) -> Claim:
         return claim
     claim = claim if claim.signed else _signed(claim, text)
     start, last = sorted((claim.subject.start, claim.object.start))
-    if start >= 0 and (PHRASES["no_effect"].search(text, start, clause_end(text, last)) or _turned_from(claim, text)):
+    if _is_thanked(claim, text) or (
+        start >= 0 and (PHRASES["no_effect"].search(text, start, clause_end(text, last)) or _turned_from(claim, text))
+    ):
         return structs.replace(claim, confidence=min(claim.confidence, _DENIED))
     return claim
+
+
+def _is_thanked(claim: Claim, text: str) -> bool:
+    """Whether a fall is put down to what its clause owes a gain to: 「收入下降，但受益于煤价回落，利润增长」."""
+    cause, falls = claim.subject, dict(claim.qualifiers).get("effect_direction") == "down"
+    if not falls or cause.start < 0 or BURDEN.search(claim.object.name):
+        return False
+    return bool(PHRASES["thanks"].search(text, clause_start(text, cause.start), cause.start))
 
 
 def _turned_from(claim: Claim, text: str) -> bool:
