@@ -17,9 +17,9 @@ from kg.query.answers import Citation
 from kg.query.ask.answer_model import AnswerModel, SentenceInContext
 from kg.query.ask.dated import AskedPeriod
 from kg.query.ask.lexicon import lexicon
+from kg.query.ask.sentences import LONGEST, in_order, is_label, sentences
 from kg.query.passages import WORTH
 from kg.store.word_search import terms as index_terms
-from kg.query.ask.sentences import LONGEST, in_order, is_label, sentences
 from kg.text.table_rows import headed_rows
 
 if TYPE_CHECKING:
@@ -228,10 +228,10 @@ class Retriever:
 
     def _candidates(self, nearest: Iterable[tuple[str, int]]) -> dict[str, Chunk]:
         asked = self._asked
+        if not asked.terms:
+            return {}
         known = map(self._session.view.chunk, dict.fromkeys(chunk for chunk, _ in nearest))
         alike = {chunk.id: chunk for chunk in known if chunk}
-        if not asked.terms:
-            return alike
         query = " ".join(spelled for term in asked.terms for spelled in term.spellings[:6])
         search = self._session.view.search
         chunks = {chunk.id: chunk for chunk, _ in search(query, _CHUNKS)}
