@@ -37,6 +37,28 @@ _SCALE, _MOST = 400, 127  # of the components of a vector of length 1 as bytes
 _BLOCK = 1 << 14
 
 
+class SentenceParts(NamedTuple):
+    """A sentence, where it begins, what stands above it and the sentence before."""
+
+    start: int
+    text: str
+    above: str
+    before: str
+
+    def pieces(self) -> tuple[list[int], list[int], list[int]]:
+        """Return the numbers of the pieces of the sentence, of what stands above and of what stands before it."""
+        cut = WordPieces.shipped().numbers
+        return cut(self.text, _LONGEST), cut(self.above, _ABOVE), cut(self.before[-_BEFORE_CHARACTERS:], _BEFORE)
+
+
+def parts_of(chunk: Chunk, head: DocumentHead) -> Iterator[SentenceParts]:
+    """Yield the sentences of a passage with what the encoder reads beside them."""
+    for start, text, before in in_order(chunk):
+        label = before if is_label(before) else ""
+        above = " ".join(dict.fromkeys((head.title, *chunk.heading[-_HEADINGS:], label)))
+        yield SentenceParts(start, text, above, before)
+
+
 class SentenceEncoder:
     """Turns questions and sentences into vectors of bytes; thread-safe."""
 
@@ -45,7 +67,6 @@ class SentenceEncoder:
             self._pieces: NDArray[np.int8] = stored["pieces"]
             self._asked, self._told = stored["asked"].astype(np.int64), stored["told"].astype(np.int64)
             self._above, self._before = stored["context"].tolist()
-        self._numbers = WordPieces.shipped().numbers
 
     @staticmethod
     @cache
@@ -60,25 +81,22 @@ class SentenceEncoder:
 
     def question(self, text: str) -> NDArray[np.int8]:
         """Return the vector of a question, shape (width,)."""
-        return _bytes_of(self._direction(text, _LONGEST, self._asked))
+        return _bytes_of(self._direction(WordPieces.shipped().numbers(text, _LONGEST), self._asked))
 
     def passage(self, chunk: Chunk, head: DocumentHead) -> tuple[list[int], NDArray[np.int8]]:
         """Return where each sentence of a passage begins, and their vectors, shape (sentences, width)."""
         starts, rows = [], []
         known: dict[str, NDArray[np.float64]] = {}
-        for start, text, before in in_order(chunk):
-            label = before if is_label(before) else ""
-            above = " ".join(dict.fromkeys((head.title, *chunk.heading[-_HEADINGS:], label)))
-            if above not in known:
-                known[above] = self._above * self._direction(above, _ABOVE, self._told)
-            own = self._direction(text, _LONGEST, self._told)
-            earlier = self._direction(before[-_BEFORE_CHARACTERS:], _BEFORE, self._told)
-            starts.append(start)
-            rows.append(_bytes_of(own + known[above] + self._before * earlier))
+        for each in parts_of(chunk, head):
+            text, above, before = each.pieces()
+            if each.above not in known:
+                known[each.above] = self._above * self._direction(above, self._told)
+            own = self._direction(text, self._told)
+            starts.append(each.start)
+            rows.append(_bytes_of(own + known[each.above] + self._before * self._direction(before, self._told)))
         return starts, np.array(rows, dtype=np.int8).reshape(-1, self.width)
 
-    def _direction(self, text: str, longest: int, weights: NDArray[np.int64]) -> NDArray[np.float64]:
-        numbers = self._numbers(text, longest)
+    def _direction(self, numbers: list[int], weights: NDArray[np.int64]) -> NDArray[np.float64]:
         total = (self._pieces[numbers] * weights[numbers, None]).sum(axis=0).astype(np.float64)
         return total / (np.sqrt((total * total).sum()) or 1.0)
 
