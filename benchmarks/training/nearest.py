@@ -108,13 +108,13 @@ def train(questions: Sequence[Path], kb: Path, out: Path, epochs: int, seed: int
     for _ in range(epochs):
         rng.shuffle(asked)
         for at in range(0, len(asked), _BATCH):
-            batch = asked[at : at + _BATCH]
-            right = [rng.choice(each.answers) for each in batch]
-            wrong = [rng.choice(each.near or range(len(rows))) for each in batch]
+            some = asked[at : at + _BATCH]
+            right = [rng.choice(each.answers) for each in some]
+            wrong = [rng.choice(each.near or range(len(rows))) for each in some]
             told = [*right, *wrong, *rng.choices(range(len(rows)), k=_AT_RANDOM)]
             same = torch.tensor([[row in each.answers and row != own for row in told]
-                                 for each, own in zip(batch, right, strict=True)])  # fmt: skip
-            kept = [[piece for piece in each.pieces if rng.random() > _DROPPED] or each.pieces for each in batch]
+                                 for each, own in zip(some, right, strict=True)])  # fmt: skip
+            kept = [[piece for piece in each.pieces if rng.random() > _DROPPED] or each.pieces for each in some]
             lost = step(net.loss(net.bag(kept, net.asked), net.sentences(rows[row] for row in told), same))
         log(f"questions: loss {lost:.3f}")
     _write(net, out)
@@ -156,7 +156,7 @@ def _write(net: _StaticEncoder, out: Path) -> None:
     weights = {name: scale * F.softplus(getattr(net, name)).detach().numpy() for name in ("told", "asked")}
     whole = _LARGEST / max(weight.max() for weight in weights.values())
     out.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(
+    np.savez(
         out / "nearest.npz",
         pieces=np.rint(words / scale[:, None]).astype(np.int8),
         context=net.context.detach().numpy(),

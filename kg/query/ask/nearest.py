@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _KEY = {"format": 1, "encoder": 1}
 _FILE = "sentences.npv"
-_WORTH_A_FILE = 1_000  # rows
+_WORTH_A_FILE, _SHARE = 1_000, 20  # rows that are not in the file yet: so many, and one in so many of all
 _LONGEST, _ABOVE, _BEFORE = 200, 48, 24  # pieces
 _BEFORE_CHARACTERS, _HEADINGS = 60, 2
 _SCALE, _MOST = 400, 127  # of the components of a vector of length 1 as bytes
@@ -98,7 +98,8 @@ class SentenceEncoder:
 
     def _direction(self, numbers: list[int], weights: NDArray[np.int64]) -> NDArray[np.float64]:
         total = (self._pieces[numbers] * weights[numbers, None]).sum(axis=0).astype(np.float64)
-        return total / (np.sqrt((total * total).sum()) or 1.0)
+        direction: NDArray[np.float64] = total / (np.sqrt((total * total).sum()) or 1.0)
+        return direction
 
 
 class _Rows(NamedTuple):
@@ -120,6 +121,7 @@ class SentenceIndex:
         self._guard = threading.Lock()
         self._rows: _Rows | None = None
         self._known: set[str] = set()
+        self._saved = 0
 
     def nearest(self, view: View, question: str, limit: int) -> list[tuple[str, int]]:
         """Return passage and place of the sentences of a view that are nearest to a question, best first."""
@@ -143,11 +145,14 @@ class SentenceIndex:
         if self._rows is None:
             self._rows = (file and _load(file)) or _made(view, ())
             self._known = {each.decode() for each in np.unique(self._rows.documents).tolist()}
+            self._saved = len(self._rows.starts)
         if missing := [head for document, head in heads.items() if document not in self._known]:
             self._rows = self._rows.joined(_made(view, missing))
             self._known.update(head.id for head in missing)
-            if file and len(self._rows.starts) >= _WORTH_A_FILE:
+            rows = len(self._rows.starts)
+            if file and rows - self._saved >= max(_WORTH_A_FILE, rows // _SHARE):
                 _save(file, self._rows)
+                self._saved = rows
         return self._rows
 
 
@@ -192,4 +197,5 @@ def _save(file: Path, rows: _Rows) -> None:
 def _bytes_of(direction: NDArray[np.float64]) -> NDArray[np.int8]:
     """Return a vector at length 1 as bytes."""
     length = np.sqrt((direction * direction).sum()) or 1.0
-    return np.clip(np.rint(direction / length * _SCALE), -_MOST, _MOST).astype(np.int8)
+    whole: NDArray[np.int8] = np.clip(np.rint(direction / length * _SCALE), -_MOST, _MOST).astype(np.int8)
+    return whole
