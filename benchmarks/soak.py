@@ -171,13 +171,14 @@ async def _asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, pat
 
 
 def _paths(hubs: list[str]) -> list[str]:
-    """Return what the soak asks: some questions again and again, most with another threshold, some wrong."""
+    """Return what the soak asks: some questions again and again, most with another threshold or day, some wrong."""
     paths = []
-    for _ in range(5000):
+    for _ in range(20_000):
         hub, sure = quote(_RANDOM.choice(hubs)), f"min_confidence=0.6{_RANDOM.randrange(10**5):05}"
+        day = f"as_of=2025-{_RANDOM.randrange(1, 13):02}-{_RANDOM.randrange(1, 29):02}"
         asked = (f"chain?topic={hub}", f"profile?name={hub}", f"facts?name={hub}", f"neighbours?name={hub}")
         again = f"/v1/{_RANDOM.choice(asked)}"
-        paths.append(_RANDOM.choice((again, again, f"{again}&{sure}", _RANDOM.choice(_WRONG))))
+        paths.append(_RANDOM.choice((again, again, f"{again}&{sure}", f"{again}&{day}", _RANDOM.choice(_WRONG))))
     return paths
 
 
