@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import lzma
 import re
 import zipfile
 import zlib
@@ -176,10 +177,10 @@ class _TableRows:
         return found
 
 
-# What the libraries raise for a file that is not of its type: parts that are missing, broken, encrypted or odd.
+# What the libraries raise for a file that is not of its type: parts that are missing, broken, encrypted (RuntimeError).
 _FAULTS = (
-    zipfile.BadZipFile, zlib.error, EOFError, KeyError, IndexError, ValueError, SyntaxError, OSError, AttributeError,
-    TypeError, NotImplementedError,
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, LookupError, ValueError, SyntaxError, OSError,
+    AttributeError, TypeError, ArithmeticError, RuntimeError, AssertionError,
 )  # fmt: skip
 
 

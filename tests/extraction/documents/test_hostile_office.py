@@ -37,7 +37,7 @@ REFUSED = {
     "tables within tables.docx": "not a readable docx",
     "entities of entities.docx": "not a readable docx",
     "encrypted.docx": "not a readable docx",
-    "one part under 1,000 names.docx": "MB",
+    "one part under 1,000 names.docx": "not a readable docx",
     "six million shared strings.xlsx": "MB|elements",
     "a cell far away.xlsx": "more than",
     "a full sheet.xlsx": "elements",
