@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlsplit
@@ -84,12 +85,12 @@ def _bursts(url: str, hubs: list[str], count: int, times: int) -> None:
     idle, meanwhile, refused, answered, firsts = Seen(), Seen(), Seen(), Seen(), Seen()
     statuses = Counter[int]()
     for number in range(times):
-        idle.times += _with_health(url, lambda: time.sleep(1))[1]
+        idle.times += _with_health(url, partial(time.sleep, 1))[1]
         sure = f"{_RANDOM.randrange(10**9):09}"
         paths = [
             f"/v1/chain?topic={quote(_RANDOM.choice(hubs))}&min_confidence=0.6{sure}{at:05}" for at in range(count)
         ]
-        found, took = _with_health(url, lambda paths=paths: _at_once(url, paths))
+        found, took = _with_health(url, partial(_at_once, url, paths))
         meanwhile.times += took
         for status, milliseconds in found:
             (refused if status == 503 else answered).times.append(milliseconds)
