@@ -74,6 +74,12 @@ def test_a_parameter_of_one_value_is_given_once(client: TestClient):
     assert client.get("/v1/facts?relation=supplies&relation=uses").status_code == 200
 
 
+def test_a_missing_model_is_stated_in_the_language_of_the_base(client: TestClient):
+    refused = client.get("/v1/prose", params={"question": "谁生产硅料？"})
+    assert_problem(refused, 400)
+    assert refused.json()["detail"].startswith("没有语言模型")
+
+
 def test_a_tag_belongs_to_one_question(client: TestClient):
     tag = client.get("/v1/facts").headers["etag"]
     assert client.get("/v1/facts", headers={"If-None-Match": tag}).status_code == 304
