@@ -37,7 +37,8 @@ def test_the_documented_statements_answer(store: Store, neo4j_server: Server):
         for run in sample.view().runs():
             writer.publish(run)
     supply, price, members = (neo4j_server.run(each) for each in STATEMENTS)
-    assert ["宁德时代", "比亚迪", "报告2", str(day(3)), "宁德时代"] in [[*row[:3], *map(str, row[3:5])] for row in supply]
+    stated = [(*row[:3], *map(str, row[3:5])) for row in supply]
+    assert ("宁德时代", "比亚迪", "报告2", str(day(3)), "宁德时代") in stated
     assert ["碳酸锂价格", "碳酸锂"] in price
     assert {row[1] for row in members} >= {"宁德时代", "比亚迪"}
     with store.writer() as writer:
