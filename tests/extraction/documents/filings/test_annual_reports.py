@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from extraction.documents.markdown import read_markdown
 from extraction.documents.metadata import SourceFile
 from extraction.documents.pdf.reader import read_pdf
 from extraction.pipeline import Extractor
@@ -118,3 +119,23 @@ def test_comparisons_follow_from_the_numbers(session: QuerySession):
 def test_traps_are_refused(session: QuerySession, question: str):
     answer = filing_value(session, question)
     assert (answer.value, answer.status != "answered") == (None, True)
+
+
+def test_a_forecast_of_a_note_stands_beside_the_reported_value():
+    issuer = Issuer("贵州茅台", "600519", 3_100_000, 0)  # a listed one, with made-up figures
+    note = """---
+title: 贵州茅台：渠道改革见效
+date: 2022-03-01
+publisher: 示例证券
+---
+我们预计贵州茅台2022年营业收入450亿元，归母净利润60亿元。"""
+    kb = base_of([issuer], [2022])
+    extractor = Extractor.default(ner=False, edge_model="off")
+    with kb.store.writer() as writer:
+        document = read_markdown(SourceFile(Path("n.md"), note.encode(), date(2026, 1, 1)))
+        writer.write(extractor.extract(document, recorded_at=datetime(2026, 1, 1, tzinfo=UTC)))
+    reported = figures(issuer, 2022)["营业收入"] / 1e4
+    lines = [line.text for line in kb.ask("贵州茅台2022年营业收入是多少？").lines]
+    assert lines == [f"贵州茅台营业收入 {reported:g}亿元［2022］", "贵州茅台营业收入 450亿元（预测）［2022］"]
+    before = kb.ask("贵州茅台2022年营业收入是多少？", as_of=date(2022, 6, 1)).lines
+    assert [line.text for line in before] == ["贵州茅台营业收入 450亿元（预测）［2022］"]
