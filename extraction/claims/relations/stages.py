@@ -90,7 +90,8 @@ def _claims(annotated: AnnotatedSentence, topic: EntityMention, labelled: bool) 
         start, stop = line.span("list")
         found = [end for each in names_of_list(annotated.text, start, stop) if (end := _end(annotated, each))]
         ends = [end for end in found if end.entity != topic.entity]
-        for end in ends if len(ends) >= (1 if labelled else _FEWEST) else ():
+        sure = [end for end in ends if len(ends) >= _FEWEST or (labelled and end.score > _NEW)]
+        for end in sure:
             yield from _claim(line["side"], end, topic, start)
 
 
