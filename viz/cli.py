@@ -136,19 +136,9 @@ def profile(name: str, **options: Any) -> None:
 @_options
 def theme(theme_id: str, **options: Any) -> None:
     """Draw a theme: summary, life, members and the links between them."""
-    from kg.query.themes.biography import title_of  # noqa: PLC0415 -- imported when called
-    from kg.query.themes.listing import theme as ask  # noqa: PLC0415 -- imported when called
-    from viz.exhibit.pictures import Shown  # noqa: PLC0415 -- imported when called
+    from viz.exhibit.pictures import theme_shown  # noqa: PLC0415 -- imported when called
 
-    def shown(session: QuerySession) -> Shown:
-        answer = ask(session, theme_id)
-        community, life = answer.community, answer.biography
-        lines = (*(community.summary.lines if community.summary else ()), *community.changes)
-        cited = [*(line.facts for line in lines), *(each.facts for each in (life.episodes if life else ()))]
-        facts = frozenset(fact for each in cited for fact in each)
-        return Shown("theme", title_of(community), (community.id,), frozenset(community.members), facts)
-
-    _draw("theme", shown, **options)
+    _draw("theme", lambda session: theme_shown(session, theme_id), **options)
 
 
 @draw.command()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kg.commands.files import is_database
 from kg.commands.language import lang_option
 from kg.commands.options import confidence_option, kb_option
 from kg.errors import KgError
@@ -43,10 +44,13 @@ def explore(context: click.Context, /, *, port: int, no_open: bool, **options: A
     except ModuleNotFoundError as missing:
         raise KgError(f"{missing.name} is not installed; run `pip install 'liantu[serve]'`") from missing
     logging.basicConfig(level=logging.WARNING)
+    notes = Path(f"{base}.notes.json") if is_database(base := Path(options["kb"])) else None  # before it is opened
     began, since = context.find_root().obj, monotonic()
     kb = open_kb(options["kb"], lang=options["lang"], min_confidence=options["min_confidence"])
     with listening(_HOST, port) as listener:
-        app = explorer_app(kb, lang=options["lang"], now=lambda: began + timedelta(seconds=monotonic() - since))
+        app = explorer_app(
+            kb, lang=options["lang"], now=lambda: began + timedelta(seconds=monotonic() - since), notes=notes
+        )
         address = f"http://{_HOST}:{listener.getsockname()[1]}/"
         click.echo(address)
         if not no_open:

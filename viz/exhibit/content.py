@@ -10,6 +10,7 @@ from pypinyin import lazy_pinyin
 
 from kg.messages.words import LANGUAGES, word
 from kg.model import Kind
+from kg.query.ask.lexicon import lexicon
 from kg.query.browse.stats import stats
 from kg.query.pictures import places_of
 from kg.query.session import QuerySession
@@ -33,6 +34,7 @@ _CITED: Final = 2
 _RUNS_KEPT: Final = 6
 _PICTURED: Final = 500  # best connected names whose answers are packed, for each view
 _PICTURES_PER_PART: Final = 100
+_THEMED: Final = ("theme", "common")  # views of one answer that need the weekly runs
 _AROUND: Final = 200  # characters kept before and after a quote
 _VIEWS: Final = {
     "chain": frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.COMPANY}),
@@ -65,6 +67,7 @@ class ExhibitContent:
         return {
             "documents": len(self.heads),
             "facts": facts,
+            "below": described.below if described else 0,
             "days": [[day_number(day), per_day[day]] for day in self.packing.days],
             "publishers": sorted(publishers.items(), key=lambda row: (-row[1], row[0])),
             "topics": [[each.id, each.name, each.kind.value] for each in (described.names if described else ())],
@@ -102,7 +105,7 @@ class ExhibitContent:
         return {identity: head for identity, head in self.packing.heads.items() if identity in cited}
 
     def _runs(self) -> Iterable[Run]:
-        return self._view.runs() if self._alone is None or self._alone.view == "theme" else ()
+        return self._view.runs() if self._alone is None or self._alone.view in _THEMED else ()
 
     @cached_property
     def _session(self) -> QuerySession:
@@ -125,6 +128,32 @@ class ExhibitContent:
             "wording": [entry.wording[lang] for lang in LANGUAGES],
             "inverse": [entry.inverse[lang] for lang in LANGUAGES],
         }
+
+    @cached_property
+    def contested(self) -> Part:
+        """The links that a source contradicts, on whatever day, with all facts between their ends."""
+        measured = self.packing.words.of_family("measured")
+        facts = [fact for fact in (self.facts if self._alone else self._view.facts()) if fact.relation not in measured]
+        rivals = FactHistories(facts, self.packing.words).rivals
+        ends = {(fact.subject, fact.object) for fact in facts if fact.id in rivals}
+        return self.packing.part([fact for fact in facts if (fact.subject, fact.object) in ends])
+
+    def behind(self, picture: Picture) -> Part:
+        """Return the facts that a picture rests on, as of every day, with those that close or contradict them."""
+        ids = {fact.id for link in picture.links for fact in link.facts}
+        part = self.packing.part(self.packing.complete(self._view.facts(ids=ids)))
+        shown = {item.entity.id for column in picture.columns for section in column.sections for item in section.items}
+        return {**part, "others": self.packing.entities(sorted(shown.difference(part["entities"]["id"])))}
+
+    def members(self, day: int, theme: str) -> Part | None:
+        """Return the facts between the members of a theme of a weekly run, or None if there is none."""
+        runs = (run for run in self._view.runs() if day_number(run.as_of) == day)
+        members = next((set(each.members) for run in runs for each in run.communities if each.id == theme), None)
+        if members is None:
+            return None
+        return self.packing.part(
+            [each for each in self.packing.around(members) if {each.subject, each.object} <= members]
+        )
 
     def records(self, ids: Sequence[str]) -> Part:
         """Return the facts with one of these ends, packed."""
@@ -189,10 +218,16 @@ class ExhibitContent:
         ids = sorted(touched, key=lambda entity: (-degree[entity], entity))
         entities = self.packing.entities(ids)
         syllables = [_pinyin(name) for name in entities["name"]]
+        known = set(entities["name"])
+        spoken: dict[str, list[str]] = defaultdict(list)
+        for said, meant in lexicon().spoken.items():
+            if said not in known and (name := next((each for each in meant if each in known), None)):
+                spoken[name].append(said)
         return {
             "entities": entities,
             "initials": ["".join(spelled[:1] for spelled in each) for each in syllables],
             "pinyin": ["".join(each) for each in syllables],
+            "spoken": spoken,
             "degree": [degree[entity] for entity in ids],
             "since": [since[entity] for entity in ids],
             "parts": [touched[entity] for entity in ids],

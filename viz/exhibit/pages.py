@@ -133,6 +133,7 @@ def packed_parts(content: ExhibitContent) -> Iterator[tuple[str, str]]:
     for name, run in content.runs():
         yield name, packed(run)
     yield "lives", packed(content.lives())
+    yield "contested", packed(content.contested)
     pictured: dict[str, int] = {}
     for number, (name, pictures) in enumerate(content.pictures()):
         pictured |= dict.fromkeys(pictures, number)

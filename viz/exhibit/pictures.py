@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import ChainMap
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from kg.errors import UnknownName
-from kg.model import Polarity
+from kg.model import Kind, Polarity
 from kg.query.questions.registry import question
+from kg.query.themes.biography import title_of
+from kg.query.themes.listing import theme
 from viz.exhibit.packing import short_id
 
 if TYPE_CHECKING:
@@ -82,6 +85,53 @@ def factor_shown(session: QuerySession, name: str, direction: int) -> Shown:
         picture: Picture = question("impact").asked(name, direction=sign).picture(session)
         pictures[picture_key("factor", picture.topics, sign)] = picture
     return shown_in(pictures, "factor", query="fall=1" if next(iter(pictures)).endswith(" down") else "")
+
+
+def theme_shown(session: QuerySession, theme_id: str) -> Shown:
+    """Return a theme: summary, life, members and the links between them.
+
+    Raises:
+        QuestionError: when there is no such theme.
+    """
+    answer = theme(session, theme_id)
+    community, life = answer.community, answer.biography
+    lines = (*(community.summary.lines if community.summary else ()), *community.changes)
+    cited = [*(line.facts for line in lines), *(each.facts for each in (life.episodes if life else ()))]
+    facts = frozenset(fact for each in cited for fact in each)
+    return Shown("theme", title_of(community), (community.id,), frozenset(community.members), facts)
+
+
+def view_shown(
+    session: QuerySession, view: str, ids: Sequence[str], *, depth: int = DEPTH, direction: int = 1, query: str = ""
+) -> Shown:
+    """Return what a view of the explorer shows, for a file of its own.
+
+    Raises:
+        QuestionError: when there is no such theme.
+    """
+    if view == "theme":
+        return replace(theme_shown(session, ids[0]), query=query)
+    if view == "common":
+        parts = [view_shown(session, _view_of(session, each), [each], depth=depth) for each in ids]
+        title, pictures = " ↔ ".join(each.title for each in parts), ChainMap(*(dict(each.pictures) for each in parts))
+        members = frozenset[str]().union(*(each.members for each in parts))
+        facts = frozenset[str]().union(*(each.facts for each in parts))
+        return Shown(view, title, tuple(ids), members, facts, pictures, query)
+    title = " ↔ ".join(session.name(each) for each in ids)
+    found: dict[str, Picture] = {}
+    for sign in (direction, -direction) if view == "factor" else (1,) if view in ("chain", "path") else ():
+        picture = picture_of(session, view, ids, depth=depth, direction=sign)
+        found |= {picture_key(view, ids, sign): picture} if picture else {}
+    shown = shown_in(found, view) if found else Shown(view)
+    return replace(shown, title=title, ids=tuple(ids), query=query)
+
+
+def _view_of(session: QuerySession, identity: str) -> str:
+    """Return the view that shows all members of a theme, a chain or the links of a company."""
+    entity = session.view.entity(identity)
+    if entity is None:
+        return "theme"
+    return "chain" if entity.kind in (Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME) else "company"
 
 
 def picture_of(

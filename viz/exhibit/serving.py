@@ -1,7 +1,7 @@
 """The explorer over HTTP: the query API, the page, records packed on request, and judgements from the page itself.
 
-The query API stays read-only. The two routes that write a judgement answer only requests that carry the token which the
-page of this process holds, so that no other site can send them for the reader.
+The query API stays read-only. The routes that write a judgement or a reader's note answer only requests that carry the
+token which the page of this process holds, so that no other site can send them for the reader.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from datetime import UTC, date, datetime  # annotations that FastAPI reads at ru
 from http import HTTPStatus
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from urllib.parse import quote
 
 import msgspec
 from fastapi import Query, Request  # annotations that FastAPI reads at run time
@@ -20,18 +21,20 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 
-from kg.errors import JudgementRefused, StoreLocked
+from kg.commands.files import replacing
+from kg.errors import JudgementRefused, QuestionError, StoreLocked
 from kg.ids import entity_id
 from kg.judgement import Judgement, Verdict
 from kg.service.app import create_app
 from kg.service.problems import problem
 from kg.settings import market_day
 from viz.exhibit.content import ExhibitContent
-from viz.exhibit.pages import LICENCES, SCRIPT, SERVED_POLICY, STYLE, asset, page
-from viz.exhibit.pictures import DEPTH, picture_of, wire
+from viz.exhibit.pages import LICENCES, SCRIPT, SERVED_POLICY, STYLE, asset, one_page, page
+from viz.exhibit.pictures import DEPTH, picture_of, view_shown, wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from fastapi import FastAPI
 
@@ -63,22 +66,48 @@ class CurrentContent:
             return self._content
 
 
-def explorer_app(kb: KnowledgeBase, *, lang: Lang, now: Callable[[], datetime]) -> FastAPI:
+class ReaderNotes:
+    """A reader's notes and the names that are followed: a JSON file of texts by key."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, Lock()
+
+    def all(self) -> dict[str, str]:
+        """Return what is kept; a file that is damaged counts as empty until it is written again."""
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, str])
+        except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
+            return {}
+
+    def keep(self, key: str, text: str) -> None:
+        """Keep a text, or with "" nothing, under a key."""
+        with self._lock:
+            kept = {name: each for name, each in self.all().items() if name != key} | ({key: text} if text else {})
+            with replacing(self._path) as file:
+                file.write(msgspec.json.format(msgspec.json.encode(kept)).decode())
+
+
+def explorer_app(kb: KnowledgeBase, *, lang: Lang, now: Callable[[], datetime], notes: Path | None = None) -> FastAPI:
     """Return the explorer's application.
 
     Args:
         kb: the base; the application closes it when it ends.
         lang: the language that the page starts with.
         now: the clock for judgements.
+        notes: the file of the reader's notes; without one the browser keeps them.
     """
     app = create_app(kb)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     content, token = CurrentContent(kb), secrets.token_urlsafe(24)
-    content.get().meta  # noqa: B018 - reads the whole base, so that the first page need not wait
+    # read the whole base, so that the first page need not wait
+    content.get().meta, content.get().contested
     _add_records(app, content)
-    _add_pictures(app, kb)
+    _add_pictures(app, kb, content)
+    _add_file(app, kb, lang=lang)
     _add_judging(app, kb, token=token, now=now)
-    _add_page(app, content, token=token, lang=lang)
+    if notes:
+        _add_notes(app, ReaderNotes(notes), token=token)
+    _add_page(app, content, {"token": token, "notes": notes is not None}, lang=lang)
     return app
 
 
@@ -90,15 +119,22 @@ def _add_records(app: FastAPI, content: CurrentContent) -> None:
         found = content.get().run(day)
         return problem(HTTPStatus.NOT_FOUND) if found is None else _json(found)
 
+    def members(day: int, theme: _Name) -> Response:
+        found = content.get().members(day, theme)
+        return problem(HTTPStatus.NOT_FOUND) if found is None else _json(found)
+
     def lives() -> Response:
         return _json(content.get().lives())
 
-    routes: dict[str, Callable[..., Response]] = {"records": records, "run": run, "lives": lives}
-    for name, answer in routes.items():
-        app.add_api_route(f"/explorer/{name}", answer, response_model=None, include_in_schema=False)
+    def contested() -> Response:
+        return _json(content.get().contested)
+
+    routes: list[Callable[..., Response]] = [records, run, members, lives, contested]
+    for answer in routes:
+        app.add_api_route(f"/explorer/{answer.__name__}", answer, response_model=None, include_in_schema=False)
 
 
-def _add_pictures(app: FastAPI, kb: KnowledgeBase) -> None:
+def _add_pictures(app: FastAPI, kb: KnowledgeBase, content: CurrentContent) -> None:
     def picture(
         *,
         view: Literal["chain", "factor", "path"],
@@ -113,9 +149,48 @@ def _add_pictures(app: FastAPI, kb: KnowledgeBase) -> None:
         sign = 1 if direction == "up" else -1
         with kb.session(as_of=as_of, min_confidence=min_confidence) as session:
             found = picture_of(session, view, entity, depth=depth, direction=sign)
-            return _json(wire(found) if found else None)
+            return _json({**wire(found), "records": content.get().behind(found)} if found else None)
 
     app.add_api_route("/explorer/picture/{view}", picture, response_model=None, include_in_schema=False)
+
+
+def _add_file(app: FastAPI, kb: KnowledgeBase, *, lang: Lang) -> None:
+    def file(
+        *,
+        view: Literal["company", "chain", "factor", "path", "theme", "common"],
+        entity: Annotated[list[_Name], Query(alias="id", min_length=1, max_length=2)],
+        as_of: date | None = None,
+        depth: Annotated[int, Query(ge=1, le=4)] = DEPTH,
+        direction: Literal["up", "down"] = "up",
+        query: Annotated[str, Query(max_length=2000)] = "",
+    ) -> Response:
+        sign = 1 if direction == "up" else -1
+        with kb.session(as_of=as_of) as session:
+            try:
+                shown = view_shown(session, view, entity, depth=depth, direction=sign, query=query)
+            except QuestionError as error:
+                return problem(HTTPStatus.NOT_FOUND, str(error))
+            least = session.min_confidence
+            content = ExhibitContent(kb.store, session.view, min_confidence=least, shown=shown, alone=True)
+            written = one_page(content, lang=lang)
+        named = f"attachment; filename*=UTF-8''{quote(shown.title, safe='')}.html"
+        headers = {"Content-Disposition": named, "Cache-Control": "no-store"}
+        return Response(written, media_type="text/html", headers=headers)
+
+    app.add_api_route("/explorer/file", file, response_model=None, include_in_schema=False)
+
+
+def _add_notes(app: FastAPI, notes: ReaderNotes, *, token: str) -> None:
+    def kept() -> Response:
+        return _json(notes.all())
+
+    def keep(*, request: Request, key: _Name, text: Annotated[str, Query(max_length=1000)] = "") -> Response:
+        _check_token(request, token)
+        notes.keep(key, text)
+        return _json({"key": key})
+
+    app.add_api_route("/explorer/notes", kept, response_model=None, include_in_schema=False)
+    app.add_api_route("/explorer/notes", keep, methods=["POST"], response_model=None, include_in_schema=False)
 
 
 def _add_judging(app: FastAPI, kb: KnowledgeBase, *, token: str, now: Callable[[], datetime]) -> None:
@@ -137,9 +212,9 @@ def _add_judging(app: FastAPI, kb: KnowledgeBase, *, token: str, now: Callable[[
         app.add_api_route(f"/explorer/{name}", answer, methods=["POST"], response_model=None, include_in_schema=False)
 
 
-def _add_page(app: FastAPI, content: CurrentContent, *, token: str, lang: Lang) -> None:
+def _add_page(app: FastAPI, content: CurrentContent, own: dict[str, Any], *, lang: Lang) -> None:
     def index() -> Response:
-        meta = {**content.get().meta, "mode": "served", "token": token}
+        meta = {**content.get().meta, **own, "mode": "served"}
         headers = {"Content-Security-Policy": SERVED_POLICY, "Cache-Control": "no-store", "X-Frame-Options": "DENY"}
         return Response(page(meta, lang=lang), media_type="text/html", headers=headers)
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Entity, Meta, WirePicture } from "./data";
 import { Records, dayOf, iso } from "./data";
 import type { ViewFilter } from "./links";
-import type { Source } from "./source";
+import type { Lives, Run, Source } from "./source";
 import { SourceError, sourceFor } from "./source";
 import type { Route } from "./state";
 import { HOME, changed } from "./state";
@@ -99,7 +99,13 @@ export async function loadPictures(route: Route): Promise<void> {
   for (const day of askedDays(route)) {
     const [key, options] = questionOf(route, day);
     if (!pictures.has(key)) pictures.set(key, route.ids.length ? await source.picture(route.view, route.ids, options) : null);
-    await ensure(pictures.get(key)?.ids ?? []);
+    const picture = pictures.get(key);
+    if (picture?.records) {
+      records.addEntities(picture.records.others);
+      records.add(picture.records);
+      // what else is known of the names is not drawn: it may come later
+      void ensure(picture.ids).then(changed, () => undefined);
+    } else await ensure(picture?.ids ?? []);
   }
   latest.set(route.view + route.ids.join(), pictures.get(questionOf(route, asOfText(route))[0]) ?? null);
   await ensure([...route.ids, ...route.expanded]);
@@ -113,6 +119,15 @@ export function picturesOf(route: Route): WirePicture[] | undefined {
   return last ? [last] : undefined;
 }
 
+let contested: Promise<void> | null = null;
+
+/** Load all links that are contested on some day. */
+export function loadContested(): Promise<void> {
+  contested ??= source.contested().then((part) => records.add(part));
+  contested.catch(() => (contested = null));
+  return contested;
+}
+
 export function pictureKey(route: Route): string {
   return askedDays(route).map((day) => questionOf(route, day)[0]).join() + route.expanded.join();
 }
@@ -121,6 +136,35 @@ export function pictureKey(route: Route): string {
 export function asOfText(route: Route): string {
   const day = asOfDay(route);
   return day === lastDay ? "" : iso(day);
+}
+
+const runs = new Map<number, Run>();
+let lives: Lives | null = null;
+
+/** Return the day of the last weekly run as of a day; later ones are not shown. */
+export function runDay(asOf: number): number | null {
+  return meta.runs.findLast((day) => day <= asOf) ?? null;
+}
+
+export function runOf(day: number | null): Run | undefined {
+  return day === null ? undefined : runs.get(day);
+}
+
+export function livesNow(): Lives | null {
+  return lives;
+}
+
+export async function loadRun(day: number | null): Promise<void> {
+  if (day === null || runs.has(day)) return;
+  const run = await source.run(day);
+  records.addEntities(run.members);
+  records.add(run.records);
+  runs.set(day, run);
+}
+
+export async function loadLives(): Promise<void> {
+  lives ??= await source.lives();
+  records.addEntities(lives.entities);
 }
 
 export interface Loading {

@@ -1,10 +1,12 @@
 /** A question in words: the answer with its sentences, and where it is drawn. Asked of the service; a file cannot answer. */
 
 import { useState } from "preact/hooks";
-import { asOfText, source, useLoading } from "./app";
+import { asOfText, ensure, entityOf, filtersOf, loadPictures, pictureKey, picturesOf, records, source, useLoading } from "./app";
+import { Drawn, Legend, kindsOf } from "./frame";
+import { answerPlan, profilePlan } from "./plans";
 import type { Asked, AskedLine } from "./source";
 import type { Route } from "./state";
-import { change, hrefTo, viewFor } from "./state";
+import { HOME, change, hrefTo, viewFor } from "./state";
 import { t } from "./words";
 
 const DRAWN: Record<string, Route["view"]> = { impact: "factor", causes: "factor", chain: "chain", relate: "path" };
@@ -29,11 +31,33 @@ export function AskView({ route }: { route: Route }) {
       {answer.status === "not_found" ? <p>{t("not_answered")}</p> : null}
       {answer.choices.length ? <p>{t("which")} {answer.choices.map((entity) => <a key={entity.id} class="chip" href={hrefTo(viewFor(entity.kind), entity.id)}>{entity.name}</a>)}</p> : null}
       {answer.near.length ? <p>{t("near")}：{answer.near.join("、")}</p> : null}
+      <AskedPicture route={drawnOf(route, answer, view)} asked={route} />
       <Lines lines={answer.lines} />
       {answer.passages.length ? <h2>{t("passages")}</h2> : null}
       <Lines lines={answer.passages} />
     </article>
   );
+}
+
+const FALLS = /跌|下降|下滑|下行|降价|减少|走弱|fall|drop|declin/i;
+
+/** Return the view that draws an answer. */
+function drawnOf({ ids, day }: Route, { understood: { operation, entities } }: Asked, view: Route["view"] | undefined): Route {
+  const down = view === "factor" && operation === "impact" && FALLS.test(ids[0] ?? "") ? 1 : 0;
+  return { ...HOME, day, down, view: view ?? "company", ids: entities.slice(0, view === "path" ? 2 : 1).map(({ id }) => id) };
+}
+
+/** The picture of an answer, next to its sentences. */
+function AskedPicture({ route, asked }: { route: Route; asked: Route }) {
+  const filters = filtersOf(route);
+  const [id = ""] = route.ids;
+  const loading = useLoading(() => (!id ? Promise.resolve() : route.view === "company" ? ensure([id]) : loadPictures(route)), pictureKey(route));
+  const entity = entityOf(id);
+  const pictures = route.view === "company" ? [] : (picturesOf(route) ?? []);
+  if (loading.state === "loading") return <p class="faint wait" role="status">{t("loading")}</p>;
+  if (loading.state !== "ready" || !entity) return null;
+  const plan = pictures.length ? answerPlan(records, pictures, filters, new Set(asked.open), []) : route.view === "company" ? profilePlan(records, entity, filters, new Set(asked.open), []) : null;
+  return plan?.links.length ? <div class="drawn"><Legend all={kindsOf(plan)} /><Drawn plan={plan} route={asked} filters={filters} title={entity.name} /></div> : null;
 }
 
 function Lines({ lines }: { lines: AskedLine[] }) {

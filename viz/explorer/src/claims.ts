@@ -2,6 +2,7 @@
 
 import type { Entity, Fact, Value } from "./data";
 import { nameAt } from "./data";
+import type { Link } from "./links";
 import { isKey, lang, pick, t } from "./words";
 
 const RATIOS = new Set(["%", "pct", "bp"]);
@@ -56,13 +57,30 @@ export function moveText(entity: Entity, direction: string | undefined): string 
   return up ? t("up") : t("down");
 }
 
-/** Return the qualifiers that a reader of the link needs: product, shares, rank, rating, value. */
-export function notesOf(fact: Fact): string[] {
-  const { product, revenue_share, cost_share, rank, rating, action, lag } = fact.qualifiers;
+/** Return how far a delivery has come, in words. */
+export function stageText(stage: string): string {
+  const key = `stage_${stage}`;
+  return isKey(key) ? t(key) : stage;
+}
+
+/** Return what a supply is of the supplier's revenue and of the customer's cost; `from` is the company that is looked at. */
+function shareTexts({ subject, object, qualifiers }: Fact, from = ""): string[] {
+  const who = (end: Entity) => (!from ? end.name : end.id === from ? t("own") : t("its"));
+  const { revenue_share, cost_share } = qualifiers;
+  return [revenue_share ? t("revenue_share", { a: revenue_share, b: who(subject) }) : "", cost_share ? t("cost_share", { a: cost_share, b: who(object) }) : ""].filter(Boolean);
+}
+
+export function sharesOf(link: Link, from: string): string[] {
+  return link.seen.map(({ fact }) => shareTexts(fact, from)).find((texts) => texts.length) ?? [];
+}
+
+/** Return the qualifiers that a reader of the link needs: product, shares, stage, rank, rating, value. */
+export function notesOf(fact: Fact, from = ""): string[] {
+  const { product, stage, rank, rating, action, lag } = fact.qualifiers;
   const notes = [];
   if (product) notes.push(product);
-  if (revenue_share) notes.push(t("revenue_share", { a: revenue_share }));
-  if (cost_share) notes.push(t("cost_share", { a: cost_share }));
+  notes.push(...shareTexts(fact, from));
+  if (stage) notes.push(stageText(stage));
   if (rank) notes.push(rank);
   if (rating) notes.push([action, rating].filter(Boolean).join(" "));
   if (lag) notes.push(`${t("lag")} ${lag}`);

@@ -1,14 +1,14 @@
 /** The frame of every view: search, time, filters, export. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { asOfDay, asOfText, firstDay, lastDay, meta, sinceDay, source } from "./app";
+import { asOfDay, asOfText, firstDay, lastDay, meta, runDay, runOf, sinceDay, source } from "./app";
 import { dayOf, iso } from "./data";
 import type { Link } from "./links";
 import { isPictured } from "./links";
 import type { Match } from "./source";
 import { SourceError } from "./source";
 import type { Route } from "./state";
-import { canUndo, change, current, go, to, undo } from "./state";
+import { canUndo, change, current, go, to, undo, write } from "./state";
 import { palette, signColor } from "./palette";
 import type { Key } from "./words";
 import { isKey, pick, t } from "./words";
@@ -18,6 +18,8 @@ import { saveGraphml, savePdf, savePng, saveSvg } from "./exports";
 const FOUND = 8;
 
 interface SearchProps {
+  /** whether a question may be typed here too */
+  asking?: boolean;
   route: Route;
   id: string;
   label: string;
@@ -30,7 +32,7 @@ function isQuestion(text: string): boolean {
 }
 
 /** A search field with a list of matches, by keyboard as in the ARIA combobox pattern. */
-export function Search({ route, id, label, onChoose }: SearchProps) {
+export function Search({ route, id, label, onChoose, asking = true }: SearchProps) {
   const [text, setText] = useState("");
   const [matches, setMatches] = useState<Match[] | null>(null);
   const [active, setActive] = useState(-1);
@@ -55,7 +57,7 @@ export function Search({ route, id, label, onChoose }: SearchProps) {
     setMatches(null);
     onChoose(match);
   };
-  const asks = meta.mode === "served" && text.trim().length > 3;
+  const asks = asking && meta.mode === "served" && text.trim().length > 3;
   const ask = () => {
     setText("");
     setMatches(null);
@@ -296,8 +298,42 @@ function captionOf(name: string, links: Link[]): Caption {
   };
 }
 
+const FILED = new Set(["company", "chain", "factor", "path", "theme", "common"]);
+
+/** Return the address of a file that holds this view alone, which only the service can make. */
+function fileOf(route: Route): string {
+  if (meta.mode !== "served" || !FILED.has(route.view)) return "";
+  const query = new URLSearchParams(route.ids.map((id) => ["id", id]));
+  query.set("view", route.view);
+  query.set("query", write({ ...route, day: "" }).split("?")[1] ?? "");
+  if (asOfText(route)) query.set("as_of", asOfText(route));
+  if (route.depth && route.view !== "company") query.set("depth", String(Math.min(4, route.depth)));
+  if (route.down) query.set("direction", "down");
+  return `explorer/file?${query}`;
+}
+
+/** Choose a second name: what both share is shown. A theme is chosen from the list of the week. */
+export function CommonMenu({ route }: { route: Route }) {
+  const box = useClosing();
+  const [id] = route.ids;
+  const themes = (route.view === "theme" ? runOf(runDay(asOfDay(route)))?.themes : undefined)?.filter((theme) => theme.id !== id && (theme.level === 0 || !theme.parent)) ?? [];
+  if (!id || route.ids.length > 1 || meta.alone) return null;
+  return (
+    <details class="menu" ref={box}>
+      <summary>{t("common")}</summary>
+      <div class="panel tall">
+        {themes.length ? <label>{t("common_theme")} <select id="common-theme" value="" onChange={(event) => go(to("common", id, event.currentTarget.value))}><option value="">…</option>{themes.map((theme) => <option key={theme.id} value={theme.id}>{theme.title}</option>)}</select></label> : null}
+        <p>{t("common_with")}</p>
+        <Search route={route} id="common" label={t("common_with")} asking={false} onChoose={(match) => go(to("common", id, match.id))} />
+      </div>
+    </details>
+  );
+}
+
 export function ExportMenu({ name, links }: { name: string; links: Link[] }) {
   const box = useClosing();
+  const [copied, setCopied] = useState(false);
+  const file = fileOf(current());
   const picture = () => document.querySelector<SVGSVGElement>("#picture");
   const canvas = () => document.querySelector<HTMLCanvasElement>("canvas.snapshot");
   const found = () => {
@@ -311,7 +347,8 @@ export function ExportMenu({ name, links }: { name: string; links: Link[] }) {
         {EXPORTS.map(([format, save]) => <button key={format} type="button" onClick={() => { const shown = found(); if (shown) void save(name, shown, captionOf(name, links)); }}>{t("export_picture", { a: format })}</button>)}
         <button type="button" onClick={() => { const shown = picture(); if (shown) saveSvg(name, shown, captionOf(name, links)); }}>{t("export_picture", { a: "SVG" })}</button>
         <button type="button" onClick={() => saveGraphml(name, links, iso)}>{t("export_data", { a: "GraphML" })}</button>
-        {navigator.clipboard ? <button type="button" onClick={() => void navigator.clipboard.writeText(location.href)}>{t("copy_link")}</button> : null}
+        {navigator.clipboard ? <button type="button" onClick={() => void navigator.clipboard.writeText(location.href).then(() => setCopied(true))}>{t(copied ? "copied" : "copy_link")}</button> : null}
+        {file ? <a class="button" href={file} download>{t("save_file")}</a> : null}
         <button type="button" onClick={() => print()}>{t("print")}</button>
       </div>
     </details>

@@ -29,6 +29,8 @@ export interface WirePicture {
   links: WireLink[];
   paths: [nodes: number[], links: number[], sign: number, weight: number][];
   left: number;
+  /** the facts behind the links, where the service sends them along; else they are loaded by the ids */
+  records?: Part & { others: PackedEntities };
 }
 
 type WireItem = [node: number, move: number, basis: string, topic: number, inset: number, weak: number];
@@ -39,6 +41,8 @@ export interface Meta {
   lang: "zh" | "en";
   documents: number;
   facts: number;
+  /** how many of the facts are too unsure for answers */
+  below: number;
   days: [number, number][];
   publishers: [string, number][];
   topics: [string, string, string][];
@@ -51,6 +55,8 @@ export interface Meta {
   /** whether the file holds one answer only */
   alone: boolean;
   token?: string;
+  /** whether the service keeps notes beside the base; else the browser does */
+  notes?: boolean;
 }
 
 export interface Entity {

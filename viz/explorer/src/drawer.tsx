@@ -1,11 +1,12 @@
 /** The evidence drawer: what supports a link or a figure, word for word, other sources of it, and what contradicts it. */
 
 import { useState } from "preact/hooks";
-import { asOfDay, entityOf, meta, records, filtersOf, source, useLoading } from "./app";
+import { asOfDay, ensure, entityOf, meta, records, filtersOf, source, useLoading } from "./app";
 import { claimText, relationText } from "./claims";
 import type { Entity, Evidence, VisibleFact } from "./data";
 import { certainty, cut, independent, iso, nameAt, see } from "./data";
 import type { Link } from "./links";
+import { NoteBox } from "./kept";
 import { linkByKey, linksOf, other, rivals } from "./links";
 import type { Route } from "./state";
 import { change, go, hrefTo, to } from "./state";
@@ -34,11 +35,11 @@ function Contents({ route, links, act }: Parameters<typeof Drawer>[0]) {
   const asOf = asOfDay(route);
   if (route.pick.startsWith("n:")) {
     const entity = entityOf(what);
-    return entity ? <About entity={entity} route={route} act={act} /> : null;
+    return entity ? <><About entity={entity} route={route} act={act} /><NoteBox about={route.pick} title={nameAt(entity, asOf)} /></> : null;
   }
   if (route.pick.startsWith("l:")) {
     const link = linkByKey(records, what, filtersOf(route));
-    return link ? <LinkEvidence link={link} asOf={asOf} /> : <p>{t("no_quote")}</p>;
+    return link ? <><FactEvidence all={link.seen} asOf={asOf} /><NoteBox about={route.pick} title={claimText(link.seen[0]!.fact, asOf)} /></> : <p>{t("no_quote")}</p>;
   }
   if (route.pick.startsWith("d:")) return <StoredText place={what} />;
   const fact = records.facts.get(what);
@@ -73,6 +74,7 @@ function marksOf(link: Link): string[] {
 
 function About({ entity, route, act }: { entity: Entity; route: Route; act: Parameters<typeof Drawer>[0]["act"] }) {
   const filters = filtersOf(route);
+  useLoading(() => ensure([entity.id]), `about:${entity.id}`);
   // what ties it to the topic of the view comes first
   const topics = new Set(route.ids);
   const all = linksOf(records, entity.id, { ...filters, hidden: new Set() });
@@ -109,10 +111,6 @@ function About({ entity, route, act }: { entity: Entity; route: Route; act: Para
   );
 }
 
-function LinkEvidence({ link, asOf }: { link: Link; asOf: number }) {
-  return <FactEvidence all={link.seen} asOf={asOf} />;
-}
-
 function FactEvidence({ all, asOf }: { all: VisibleFact[]; asOf: number }) {
   const [most, setMost] = useState(QUOTES);
   const first = all[0]!;
@@ -126,7 +124,7 @@ function FactEvidence({ all, asOf }: { all: VisibleFact[]; asOf: number }) {
       <h2>{claimText(first.fact, asOf)}</h2>
       <p class="ends"><a href={hrefTo("company", subject.id)}>{nameAt(subject, asOf)}</a> <a href={hrefTo("company", object.id)}>{nameAt(object, asOf)}</a></p>
       {all.every((seen) => seen.closedBy) ? <p class="warn">{t("closed_by")}</p> : null}
-      <Why evidence={evidence.map(({ item }) => item)} asOf={asOf} />
+      <Why evidence={evidence.map(({ item }) => item)} against={against.length} asOf={asOf} />
       <h3>{t("evidence")} · {t("quotes", { n: distinct.length })}</h3>
       {distinct.slice(0, most).map(({ item, seen }) => (
         <Quote key={item.doc.id + item.start} item={item} seen={seen} claim={all.length > 1 ? claimText(seen.fact, asOf) : ""} />
@@ -143,15 +141,20 @@ function FactEvidence({ all, asOf }: { all: VisibleFact[]; asOf: number }) {
   );
 }
 
-function Why({ evidence, asOf }: { evidence: Evidence[]; asOf: number }) {
+/** Why a link is believed: how surely it was read, which houses state it and when, and what contradicts it. */
+function Why({ evidence, against, asOf }: { evidence: Evidence[]; against: number; asOf: number }) {
   const documents = new Set(evidence.map((item) => item.doc.id)).size;
+  const houses = new Map<string, Set<string>>();
+  for (const { doc, speaker } of evidence) houses.set(speaker || doc.publisher, (houses.get(speaker || doc.publisher) ?? new Set()).add(iso(doc.day)));
   const best = Math.max(...evidence.map((item) => item.confidence));
   return (
-    <details>
+    <details open>
       <summary>{t("why", { n: Math.round(certainty(evidence) * 100) })}</summary>
       <p>{t("why_one", { n: Math.round(best * 100) })}</p>
       {documents > 1 ? <p>{t("why_many", { n: documents })}</p> : null}
       <p>{t("why_sources", { n: independent(evidence, asOf) })}</p>
+      <p>{t("why_houses")}：{[...houses].map(([house, days]) => `${house || t("no_house")}（${[...days].sort().join("、")}）`).join("；")}</p>
+      <p>{against ? t("why_against", { n: against }) : t("why_unopposed")}</p>
     </details>
   );
 }

@@ -5,11 +5,15 @@ import { useEffect, useState } from "preact/hooks";
 import { meta } from "./app";
 import { AskView } from "./ask";
 import { Search } from "./controls";
+import { CommonView, ContestedView } from "./common";
 import { Drawer } from "./drawer";
+import { act } from "./frame";
 import { Home } from "./home";
+import { loadKept } from "./kept";
 import type { Route } from "./state";
 import { HOME, canUndo, changed, current, go, to, undo, useChanges, viewFor, write } from "./state";
-import { ChainView, CompanyView, FactorView, NetworkPage, PathView, ThemePage, act } from "./views";
+import { ThemePage } from "./themes";
+import { ChainView, CompanyView, FactorView, NetworkPage, PathView } from "./views";
 import type { Lang } from "./words";
 import { lang, setLang, t } from "./words";
 
@@ -43,7 +47,7 @@ function applyTheme(theme: "dark" | "light"): void {
 }
 
 const VIEWS: Record<string, (props: { route: Route }) => unknown> = {
-  company: CompanyView, chain: ChainView, factor: FactorView, network: NetworkPage, theme: ThemePage, path: PathView,
+  company: CompanyView, chain: ChainView, factor: FactorView, network: NetworkPage, theme: ThemePage, path: PathView, common: CommonView, contested: ContestedView,
   ask: ({ route }) => <><div class="stage"><AskView route={route} /><Drawer route={route} links={[]} act={(action, id) => act(route, action, id)} /></div></>,
 };
 
@@ -54,7 +58,7 @@ function App() {
   const View = VIEWS[route.view] as ((props: { route: Route }) => preact.JSX.Element) | undefined;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+      const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement || event.target instanceof HTMLTextAreaElement;
       if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "/") document.querySelector<HTMLInputElement>("#search, #search-home")?.focus();
       else if (event.key === "z" && canUndo()) undo();
@@ -93,3 +97,4 @@ applyTheme(chosen.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ?
 const root = document.getElementById("app")!;
 root.textContent = "";
 render(<App />, root);
+void loadKept();

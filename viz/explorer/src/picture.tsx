@@ -210,6 +210,8 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
     const nodes = [...frame.current.querySelectorAll<SVGGElement>("g.node")];
     (nodes.find((node) => node.dataset.id === focused.current) ?? nodes.find((node) => node.dataset.topic) ?? nodes[0])?.focus();
   });
+  // what is drawn anew under a resting pointer is not what the pointer was moved to
+  useLayoutEffect(() => { const svg = frame.current?.querySelector("svg"); if (svg) light(svg, null, []); }, [plan.links.map(({ key }) => key).join()]);
   const drag = useRef<[number, number, number, number] | null>(null);
   const moved = (event: PointerEvent) => {
     if (!drag.current || !frame.current) return;
@@ -243,7 +245,7 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
         font-family="system-ui, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
         role="group"
         aria-label={label}
-        onPointerOver={(event) => event.pointerType === "mouse" && light(event.currentTarget, event.target as Element, plan.links)}
+        onPointerMove={(event) => event.pointerType === "mouse" && (event.movementX || event.movementY) && light(event.currentTarget, event.target as Element, plan.links)}
         onPointerLeave={(event) => light(event.currentTarget, null, [])}
       >
         <defs>
@@ -326,6 +328,8 @@ function plainKey(link: Link): string {
 function light(svg: SVGSVGElement, target: Element | null, links: Link[]): void {
   const over = target?.closest<SVGGElement>(".node, .edge, .mark");
   const { id, key } = over?.dataset ?? {};
+  if (svg.classList.contains("dim") === !!over && svg.dataset.over === (id ?? key)) return;
+  if (over) svg.dataset.over = id ?? key;
   const lit = links.filter((link) => plainKey(link) === key || link.subject.id === id || link.object.id === id);
   const names = new Set([id, ...lit.flatMap((link) => [link.subject.id, link.object.id])]);
   const lines = new Set<string | undefined>(lit.map(plainKey));

@@ -1,9 +1,10 @@
 /** What a picture shows: columns of sections of items, and the links between them. */
 
 import type { Entity, Records, WirePicture } from "./data";
+import { iso } from "./data";
 import type { Link, ViewFilter } from "./links";
 import { linkIn, linksIn, linksOf, other } from "./links";
-import { modalityText, notesOf } from "./claims";
+import { modalityText, notesOf, sharesOf } from "./claims";
 import type { Key } from "./words";
 import { isKey, t } from "./words";
 
@@ -97,6 +98,16 @@ class Builder {
     sections.set(section, { id: section, title: t(section), items: [], more: 0 });
   }
 
+  /** Say in the headings of suppliers and customers that no share is stated, where none is. */
+  shares(stated: Set<string>): void {
+    for (const key of ["suppliers", "customers"] as Key[]) {
+      for (const sections of this.columns.values()) {
+        const section = sections.get(key);
+        if (section?.items.length && !stated.has(key)) section.title = `${t(key)}（${t("no_share")}）`;
+      }
+    }
+  }
+
   plan(links: Link[], nested: Set<string>): Plan {
     const columns = [...this.columns.entries()].sort(([one], [another]) => one - another);
     return {
@@ -119,25 +130,28 @@ function item(entity: Entity, note = "", more: Partial<Item> = {}): Item {
   return { key: entity.id, entity, note, move: 0, inset: false, weak: false, strong: false, ...more };
 }
 
-function noteOf(link: Link): string {
-  for (const seen of link.seen) {
-    const notes = notesOf(seen.fact);
-    const all = [...notes, modalityText(seen.fact)].filter(Boolean);
-    if (all.length) return all.join(" · ");
-  }
-  return "";
+/** What a box says of the link that put it there; of a supply also the day on which it was last stated. */
+function noteOf(link: Link, from: string): string {
+  const stated = link.seen.map(({ fact }) => [...notesOf(fact, from), modalityText(fact)].filter(Boolean)).find((notes) => notes.length) ?? [];
+  return [...stated, link.relation.role === "supply" ? iso(link.last) : ""].filter(Boolean).join(" · ");
+}
+
+/** Suppliers by their share of the customer's cost or of their own revenue, where one is stated; then by strength. */
+function byShare(links: Link[]): Link[] {
+  const share = ({ seen, relation }: Link) => relation.role !== "supply" ? 0 : Math.max(0, ...seen.flatMap(({ fact }) => [fact.qualifiers.revenue_share, fact.qualifiers.cost_share].map((text) => parseFloat(text ?? "") || 0)));
+  return [...links].sort((one, two) => share(two) - share(one));
 }
 
 /** The neighbourhood of one entity: what comes before on the left, after on the right, owners above, peers below. */
 export function profilePlan(records: Records, entity: Entity, filters: ViewFilter, open: Set<string>, expanded: string[]): Plan {
   const builder = new Builder(filters, open);
-  const links = linksOf(records, entity.id, filters);
+  const links = byShare(linksOf(records, entity.id, filters));
   const drawn: Link[] = [];
   const place = (wanted: (section: Key, column: number) => boolean) => {
     for (const link of links) {
       const [column, section] = placeOf(link, entity.id);
       if (!wanted(section, column)) continue;
-      if (!builder.add(column, section, t(section), item(other(link, entity.id), noteOf(link)))) continue;
+      if (!builder.add(column, section, t(section), item(other(link, entity.id), noteOf(link, entity.id)))) continue;
       drawn.push(link);
       builder.homes.set(link.key, section);
     }
@@ -149,6 +163,7 @@ export function profilePlan(records: Records, entity: Entity, filters: ViewFilte
     place((each, column) => column === 0 && each === section);
   }
   place((_, column) => column !== 0);
+  if (entity.kind === "company") builder.shares(new Set(links.filter((link) => sharesOf(link, entity.id).length).map((link) => placeOf(link, entity.id)[1])));
   // the heading of a section below the entity has the text of a line to it
   const said = drawn.filter((link) => placeOf(link, entity.id)[0] === 0 && !link.sign && !link.contested && !link.negated && !link.ended && !link.isNew && !link.weak);
   grow(records, builder, filters, expanded, drawn);
@@ -169,7 +184,7 @@ function grow(records: Records, builder: Builder, filters: ViewFilter, expanded:
       } else if (added < BUDGET) {
         const [side, section] = placeOf(link, id);
         const title = `${entity.name} · ${t(section)}`;
-        if (builder.add(column + side, `${id}:${section}`, title, item(end, noteOf(link)), BUDGET)) {
+        if (builder.add(column + side, `${id}:${section}`, title, item(end, noteOf(link, id)), BUDGET)) {
           drawn.push(link);
           added += 1;
         }
@@ -243,10 +258,14 @@ function weakAmong(records: Records, builder: Builder, filters: ViewFilter, know
   return found;
 }
 
-/** Count the links between what a plan shows that are too unsure to be drawn. */
-export function countWeak(records: Records, plan: Plan, filters: ViewFilter): number {
-  const shown = new Set(plan.columns.flatMap(({ sections }) => sections.flatMap(({ items }) => items.map(({ entity }) => entity.id))));
-  const drawn = new Set(plan.links.map((link) => link.key));
+/** Return the ids of what a plan shows. */
+export function idsOf(plan: Plan): Set<string> {
+  return new Set(plan.columns.flatMap(({ sections }) => sections.flatMap(({ items }) => items.map(({ entity }) => entity.id))));
+}
+
+/** Count the links between what is shown that are too unsure to be drawn. */
+export function countWeak(records: Records, shown: Set<string>, links: Link[], filters: ViewFilter): number {
+  const drawn = new Set(links.map((link) => link.key));
   let count = 0;
   for (const id of shown) {
     for (const link of linksOf(records, id, { ...filters, weak: true })) {
@@ -304,23 +323,60 @@ function partiesOf(records: Records, picture: WirePicture, filters: ViewFilter, 
   })));
 }
 
-/** The members of a theme by kind, with the links among them. */
-export function membersPlan(records: Records, members: Entity[], filters: ViewFilter, open: Set<string>, expanded: string[]): Plan {
-  const builder = new Builder(filters, open);
-  const ids = new Set(members.map((member) => member.id));
-  const links = unique(members.flatMap((member) => linksOf(records, member.id, filters).filter((link) => ids.has(other(link, member.id).id))));
+/** Return the links between some entities, each once. */
+export function linksAmong(records: Records, members: string[], filters: ViewFilter): Link[] {
+  const ids = new Set(members);
+  return unique(members.flatMap((member) => linksOf(records, member, filters).filter((link) => ids.has(other(link, member).id))));
+}
+
+function ranked(members: Entity[], links: Link[]): Entity[] {
   const degree = new Map<string, number>();
   for (const link of links) for (const end of [link.subject.id, link.object.id]) degree.set(end, (degree.get(end) ?? 0) + link.strength);
-  const ranked = [...members].sort((one, another) => (degree.get(another.id) ?? 0) - (degree.get(one.id) ?? 0) || (one.id < another.id ? -1 : 1));
-  const columns: [Key, string[]][] = [
-    ["causes", ["event", "policy", "region", "indicator"]],
-    ["products", ["product", "industry", "theme", "business"]],
-    ["company", ["company", "institution", "person"]],
-  ];
-  columns.forEach(([title, kinds], column) => {
-    for (const member of ranked) if (kinds.includes(member.kind)) builder.add(column, title, t(title), item(member, member.code), 16);
+  return [...members].sort((one, another) => (degree.get(another.id) ?? 0) - (degree.get(one.id) ?? 0) || (one.id < another.id ? -1 : 1));
+}
+
+const BY_KIND: [Key, string[]][] = [
+  ["factors", ["event", "policy", "region", "indicator"]],
+  ["products", ["product", "industry", "theme", "business"]],
+  ["company", ["company", "institution", "person"]],
+];
+
+/** Some entities by kind, such as the members of a theme, with the links among them or those given. */
+export function membersPlan(records: Records, members: Entity[], filters: ViewFilter, open: Set<string>, expanded: string[], { limit = 16, links = linksAmong(records, members.map(({ id }) => id), filters) } = {}): Plan {
+  const builder = new Builder(filters, open);
+  BY_KIND.forEach(([title, kinds], column) => {
+    for (const member of ranked(members, links)) if (kinds.includes(member.kind)) builder.add(column, title, t(title), item(member, member.code), limit);
   });
   const shown = links.filter((link) => builder.has(link.subject.id) && builder.has(link.object.id));
   grow(records, builder, filters, expanded, shown);
   return builder.plan(unique(shown), new Set());
+}
+
+/** What one of two names has: its members or neighbours and their links; `nested` of a set that the name stands for. */
+export interface Side {
+  ids: string[];
+  links: Link[];
+  nested: boolean;
+}
+
+const OWN = 10;
+
+/** What two names share in the middle, between the names and what of their own ties them to it. */
+export function commonPlan(records: Records, names: Entity[], sides: Side[], filters: ViewFilter, open: Set<string>): Plan {
+  const builder = new Builder(filters, open);
+  const [one, two] = sides.map(({ ids }) => new Set(ids)) as [Set<string>, Set<string>];
+  const both = [...one].filter((id) => two.has(id) && !names.some((name) => name.id === id));
+  const links = unique(sides.flatMap((side) => side.links));
+  const shared = ranked(both.map((id) => records.entities.get(id)).filter((each): each is Entity => !!each), links);
+  for (const [title, kinds] of [...BY_KIND].reverse()) for (const each of shared) if (kinds.includes(each.kind)) builder.add(0, title, t(title === "company" ? "common_companies" : title), item(each, each.code), 16);
+  const middle = new Set(both);
+  sides.forEach((side, row) => {
+    const column = row ? 1 : -1;
+    const name = names[row]!;
+    builder.add(column, `self:${row}`, "", item(name, name.code, { strong: true }));
+    const mine = side.nested ? side.links.filter((link) => middle.has(link.subject.id) !== middle.has(link.object.id)) : [];
+    const own = mine.map((link) => (middle.has(link.subject.id) ? link.object : link.subject)).filter(({ id }) => id !== name.id);
+    for (const each of ranked([...new Set(own)], mine)) builder.add(column, `own:${row}`, "", item(each, each.code), OWN);
+  });
+  return builder.plan(links.filter((link) => builder.has(link.subject.id) && builder.has(link.object.id)), new Set());
 }

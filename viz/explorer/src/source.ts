@@ -75,6 +75,10 @@ export interface Source {
   ask(question: string, asOf: string): Promise<Asked>;
   run(day: number): Promise<Run>;
   lives(): Promise<Lives>;
+  /** Return the facts of all links that are contested on some day. */
+  contested(): Promise<Part>;
+  /** Load the facts between the members of a theme. */
+  members(day: number, theme: PackedTheme, ids: string[], records: Records): Promise<void>;
 }
 
 export class SourceError extends Error {}
@@ -136,6 +140,14 @@ export class ServedSource implements Source {
     return this.get("explorer/lives");
   }
 
+  contested(): Promise<Part> {
+    return this.get("explorer/contested");
+  }
+
+  async members(day: number, theme: PackedTheme, _: string[], records: Records): Promise<void> {
+    records.add(await this.get<Part>(`explorer/members?${new URLSearchParams({ day: String(day), theme: theme.id })}`));
+  }
+
   private async get<T>(path: string): Promise<T> {
     let response: Response;
     try {
@@ -152,6 +164,8 @@ interface Index {
   entities: PackedEntities;
   initials: string[];
   pinyin: string[];
+  /** what people call some names: 宁王 */
+  spoken: Record<string, string[]>;
   degree: number[];
   since: number[];
   parts: number[][];
@@ -200,17 +214,19 @@ export class PackedSource implements Source {
     if (!wanted) return [];
     const found: [number, number, Match][] = [];
     const { id, name, kind, code, aliases, renamed } = index.entities;
-    id.forEach((each, row) => {
+    const look = (ranks: (called: string, others: string[], row: number) => [number, string] | null) => id.forEach((each, row) => {
       if (index.since[row]! > day) return;
       const known = renamed[each]?.filter(([from]) => from <= day).map(([, called]) => called) ?? [name[row]!];
       const called = known.at(-1) ?? name[row]!;
-      const others = renamed[each] ? known : aliases[row]!.split("、");
-      const ranked = rankOf(wanted, called, code[row]!, others, index.initials[row]!, index.pinyin[row]!);
+      const others = [...(renamed[each] ? known : aliases[row]!.split("、")), ...(index.spoken[name[row]!] ?? [])];
+      const ranked = ranks(called, others, row);
       if (ranked) {
         const match = { id: each, name: called, kind: kind[row]!, code: code[row]!, matched: ranked[1] };
         found.push([ranked[0], -index.degree[row]!, match]);
       }
     });
+    look((called, others, row) => rankOf(wanted, called, code[row]!, others, index.initials[row]!, index.pinyin[row]!));
+    if (!found.length) look((called, _, row) => (typosIn(wanted, fold(called)) || typosIn(wanted, index.pinyin[row]!) ? [3, called] : null));
     found.sort((one, other) => one[0] - other[0] || one[1] - other[1] || (one[2].id < other[2].id ? -1 : 1));
     return found.slice(0, limit).map(([, , match]) => match);
   }
@@ -263,6 +279,14 @@ export class PackedSource implements Source {
     return this.part("lives");
   }
 
+  contested(): Promise<Part> {
+    return this.part("contested");
+  }
+
+  members(_: number, __: PackedTheme, ids: string[], records: Records): Promise<void> {
+    return this.load(ids, records);
+  }
+
   private async stored(document: string): Promise<string | [start: number, text: string][]> {
     const heads = await this.part<Documents>("documents");
     const part = heads.part[heads.id.indexOf(document)] ?? -1;
@@ -308,6 +332,19 @@ export class PackedSource implements Source {
 
 function fold(text: string): string {
   return text.normalize("NFKC").toLowerCase().replace(/\s+/g, "");
+}
+
+/** Whether a text is a name but for a letter or two that are wrong, missing or too many. */
+function typosIn(wanted: string, name: string): boolean {
+  const most = wanted.length > 6 ? 2 : 1;
+  if (wanted.length < 3 || Math.abs(wanted.length - name.length) > most) return false;
+  let row = Array.from({ length: name.length + 1 }, (_, place) => place);
+  for (let one = 1; one <= wanted.length; one++) {
+    const next = [one];
+    for (let two = 1; two <= name.length; two++) next.push(Math.min(row[two]! + 1, next[two - 1]! + 1, row[two - 1]! + Number(wanted[one - 1] !== name[two - 1])));
+    row = next;
+  }
+  return row.at(-1)! <= most;
 }
 
 function rankOf(

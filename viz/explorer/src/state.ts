@@ -3,7 +3,7 @@
 import { useEffect, useReducer } from "preact/hooks";
 
 export interface Route {
-  view: "home" | "company" | "chain" | "factor" | "network" | "theme" | "path" | "themes" | "ask";
+  view: "home" | "company" | "chain" | "factor" | "network" | "theme" | "path" | "common" | "contested" | "ask";
   ids: string[];
   /** as-of day, or "" for the latest */
   day: string;
@@ -35,7 +35,7 @@ export interface Route {
   to: string;
 }
 
-const VIEWS = new Set(["home", "company", "chain", "factor", "network", "theme", "path", "themes", "ask"]);
+const VIEWS = new Set(["home", "company", "chain", "factor", "network", "theme", "path", "common", "contested", "ask"]);
 const LISTS = {
   expanded: "x", hidden: "h", pinned: "p", open: "o", relations: "r", kinds: "k", modalities: "m", speakers: "s",
 } as const;
