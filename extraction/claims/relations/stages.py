@@ -106,6 +106,8 @@ def _claim(side: str, end: EntityMention, topic: EntityMention, start: int) -> I
 def _end(annotated: AnnotatedSentence, span: tuple[int, int]) -> EntityMention | None:
     """Return the thing of an item: a known name that fills it, else a new product; None of a firm or a clause."""
     start, end = span
+    if start and annotated.text[start - 1].isdigit():
+        return None  # half of 3C电池
     end = start + len(annotated.text[start:end].partition("（")[0])
     name, span = annotated.text[start:end], (start, end)
     known = next((ref for ref in annotated.refs if (ref.start, ref.end) == span), None)
