@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-dev neo4j explorer lightrag graphrag ray demo check test test-all lint types imports fast-tests tests extended-tests doctests goldens questions notebooks wheel bench clean
+.PHONY: help setup setup-dev neo4j explorer lightrag graphrag ray demo check test test-all lint types imports fast-tests tests extended-tests doctests goldens questions notebooks wheel another-python pyright bench clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -101,14 +101,25 @@ questions: $(VENV)/.dev ## write what is made from the registry of questions: ty
 notebooks: $(VENV)/.dev ## execute notebooks/ and fail when one raises or shows something else than before
 	@$(BIN)/python notebooks/execute.py
 
-wheel: $(VENV)/.dev ## build the wheel into dist/, install it in an environment of its own, and try it there
+wheel: $(VENV)/.dev ## build the wheel into dist/, install it in an environment of its own, and try it there, with a user's script
 	@rm -rf dist build/wheel-env
 	$(BIN)/python -m hatchling build -t wheel -d dist >/dev/null
 	$(BIN)/python -m venv build/wheel-env
 	build/wheel-env/bin/python -m pip install --quiet --disable-pip-version-check --no-input -c constraints.txt dist/*.whl
-	cp tests/wheel/smoke.py build/wheel-env/smoke.py
+	cp tests/wheel/*.py notebooks/demo/reports/2024-05-27_*光伏*.md build/wheel-env/
 	build/wheel-env/bin/python -P build/wheel-env/smoke.py notebooks/demo/reports/2024-05-27_*.md README.md docs/*.md
-	cd build/wheel-env && bin/liantu doctor | tail -1
+	cd build/wheel-env
+	bin/liantu doctor | tail -1
+	bin/python -m pip install --quiet --disable-pip-version-check --no-input -c ../../constraints.txt 'liantu[pyvis]' pandas
+	bin/liantu ingest 2024-05-27_*.md --kb user.liantu >/dev/null
+	bin/python -P quant.py user.liantu . 隆基绿能 光伏 >/dev/null
+	echo "a user's script ran on $$(bin/python --version)"
+
+another-python: ## the unit tests of pure modules and `make wheel` on another Python: make another-python PYTHON=python3.13
+	@$(MAKE) --no-print-directory fast-tests VENV=build/$(PYTHON) CANDIDATES=$(PYTHON)
+	$(MAKE) --no-print-directory wheel VENV=build/$(PYTHON) CANDIDATES=$(PYTHON)
+
+pyright: build/pyright/.ready ## pyright, from npm into build/pyright, which checks a user's script beside mypy
 
 bench: $(VENV)/.default ## characters and facts per second of every stage
 	@$(BIN)/python -m benchmarks.speed
@@ -154,6 +165,13 @@ build/neo4j/.ready: tests/neo4j/pom.xml
 	rm -rf build/neo4j
 	mvn --quiet --batch-mode --file tests/neo4j/pom.xml dependency:copy-dependencies \
 	    -DincludeScope=runtime -DoutputDirectory="$$PWD/build/neo4j/lib"
+	touch $@
+
+build/pyright/.ready: PYRIGHT := pyright@1.1.414
+build/pyright/.ready:
+	@rm -rf $(@D)
+	mkdir -p $(@D)
+	npm install --silent --no-fund --no-audit --prefix $(@D) $(PYRIGHT)
 	touch $@
 
 # Peers are heavy and pin other versions than ours: each in its own environment, tested as installed.

@@ -21,12 +21,17 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlsplit
 
 import click
 
 from benchmarks.service_load import hubs_of, service
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
 _PARTS = 10  # lines of the soak
 _GROWTH = 1.05
 _RANDOM = random.Random(1)  # noqa: S311 -- a mixture of questions
@@ -57,58 +62,83 @@ class Seen:
 @click.command()
 @click.option("--kb", type=click.Path(path_type=Path, exists=True), required=True)
 @click.option("--burst", default=400, show_default=True, help="questions at once, 0 for none")
+@click.option("--times", default=1, show_default=True, help="bursts, after pauses of two seconds")
 @click.option("--seconds", default=600, show_default=True, help="of the soak, 0 for none")
 @click.option("--clients", default=8, show_default=True, help="connections of the soak")
 @click.option("--rate", default=100.0, show_default=True, help="requests a second of the soak, all clients together")
 @click.option("--workers", default=1, show_default=True)
-def main(kb: Path, burst: int, seconds: int, clients: int, rate: float, workers: int) -> None:
+def main(kb: Path, *, burst: int, times: int, workers: int, **load: Any) -> None:
     """Measure."""
     with tempfile.TemporaryDirectory() as scratch:
         base = Path(shutil.copy(kb, Path(scratch) / "soak.liantu"))
         hubs = hubs_of(base)
         with service(base, workers) as (url, pid):
             if burst:
-                _burst(url, hubs, burst)
-            sound = not seconds or asyncio.run(_soak(url, pid, hubs, (seconds, clients, rate)))
+                _bursts(url, hubs, burst, times)
+            sound = not load["seconds"] or asyncio.run(_soak(url, pid, hubs, **load))
     sys.exit(not sound)
 
 
-def _burst(url: str, hubs: list[str], count: int) -> None:
-    """Ask many different questions at once, each on a connection of its own, and /health meanwhile."""
-    command = [sys.executable, "-c", _HEALTH, url]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as health:
-        assert health.stdout
-        health.stdout.readline()
-        paths = [f"/v1/chain?topic={quote(_RANDOM.choice(hubs))}&min_confidence=0.6{at:05}" for at in range(count)]
-        found = _at_once(url, paths)
-        printed, _ = health.communicate("end\n")
-    refused, answered = Seen(), Seen()
-    for status, took in found:
-        (refused if status == 503 else answered).times.append(took)
-    statuses = dict(sorted(Counter(status for status, _ in found).items()))
-    print(f"{count} questions at once: {statuses}; first refusal after {min(refused.times, default=0):,.0f} ms\n")
+def _bursts(url: str, hubs: list[str], count: int, times: int) -> None:
+    """Ask many different questions at once, each on a connection of its own, and /health meanwhile; several times."""
+    idle, meanwhile, refused, answered, firsts = Seen(), Seen(), Seen(), Seen(), Seen()
+    statuses = Counter[int]()
+    for number in range(times):
+        idle.times += _with_health(url, lambda: time.sleep(1))[1]
+        sure = f"{_RANDOM.randrange(10**9):09}"
+        paths = [
+            f"/v1/chain?topic={quote(_RANDOM.choice(hubs))}&min_confidence=0.6{sure}{at:05}" for at in range(count)
+        ]
+        found, took = _with_health(url, lambda paths=paths: _at_once(url, paths))
+        meanwhile.times += took
+        for status, milliseconds in found:
+            (refused if status == 503 else answered).times.append(milliseconds)
+        statuses.update(status for status, _ in found)
+        firsts.times += [next(took for status, took in found if status == 503)] * any(s == 503 for s, _ in found)
+        time.sleep(1 if number + 1 < times else 0)
+    print(f"{times} times {count} questions at once: {dict(sorted(statuses.items()))}\n")
     print("| ms | requests | p50 | p99 | longest |\n|---|---|---|---|---|")
-    rows = {"refused": refused, "answered": answered, "`/health` meanwhile": Seen(times=json.loads(printed))}
-    for name, one in rows.items():
+    rows = {"first refusal of each time": firsts, "refusals": refused, "answers": answered}
+    for name, one in (rows | {"`/health` meanwhile": meanwhile, "`/health` before": idle}).items():
         print(f"| {name} | {one.row()} |")
     print(flush=True)
 
 
+def _with_health(url: str, work: Callable[[], T]) -> tuple[T, list[float]]:
+    """Do something, and return the milliseconds of `/health` meanwhile too."""
+    command = [sys.executable, "-c", _HEALTH, url]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as health:
+        assert health.stdout
+        health.stdout.readline()
+        done = work()
+        printed, _ = health.communicate("end\n")
+    return done, json.loads(printed)
+
+
 def _at_once(url: str, paths: list[str]) -> list[tuple[int, float]]:
-    """Send requests as fast as the system lets; return the status of each, and milliseconds since it was sent."""
+    """Send requests as fast as the system lets, and read replies meanwhile.
+
+    Returns:
+        The status of each in the order of replies, and milliseconds since it was sent.
+    """
     at, found = urlsplit(url), []
     with selectors.DefaultSelector() as waiting:
+
+        def read(timeout: float | None) -> None:
+            for key, _ in waiting.select(timeout):
+                took = (time.perf_counter() - key.data) * 1000
+                one: Any = key.fileobj
+                found.append((int(one.recv(65536).split()[1]), took))
+                waiting.unregister(one)
+                one.close()
+
         for path in paths:
             one = socket.create_connection((at.hostname, at.port))
             one.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
             waiting.register(one, selectors.EVENT_READ, time.perf_counter())
+            read(0)
         while waiting.get_map():
-            for key, _ in waiting.select():
-                took = (time.perf_counter() - key.data) * 1000
-                with socket.fromfd(key.fd, socket.AF_INET, socket.SOCK_STREAM) as one:
-                    found.append((int(one.recv(65536).split()[1]), took))
-                waiting.unregister(key.fileobj)
-                key.fileobj.close()  # type: ignore[union-attr] # a socket
+            read(None)
     return found
 
 
@@ -151,9 +181,8 @@ def _paths(hubs: list[str]) -> list[str]:
     return paths
 
 
-async def _soak(url: str, pid: int, hubs: list[str], load: tuple[int, int, float]) -> bool:
+async def _soak(url: str, pid: int, hubs: list[str], *, seconds: int, clients: int, rate: float) -> bool:
     """Ask at a steady rate; return whether memory stayed and nothing failed."""
-    seconds, clients, rate = load
     asked, begun, part = itertools.cycle(_paths(hubs)), time.perf_counter(), Seen()
     every, memory = Seen(), list[int]()
 

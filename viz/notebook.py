@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import defaultdict
 from html import escape
 from importlib import import_module
@@ -67,6 +68,13 @@ def pyvis_of(found: GraphElements) -> Any:
         def generate_html(self, *args: Any, **options: Any) -> str:
             html = _REMOTE.sub("", super().generate_html(*args, **options))
             return html.replace("<body>", f"<body>{legend}", 1)
+
+        def show(self, name: str, local: bool = True, notebook: bool | None = None) -> Any:
+            """Write a page and open it, or show it in a notebook; pyvis' own `show` fails outside one."""
+            inside = "ipykernel" in sys.modules if notebook is None else notebook
+            if inside:
+                self.prep_notebook()
+            return super().show(name, local, inside)
 
     network = OfflineNetwork(height=f"{_HEIGHT - 60}px", width="100%", directed=True, cdn_resources="in_line")
     network.toggle_physics(False)  # noqa: FBT003 -- pyvis takes it by position

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from extraction.certainty.direction import denied_after, effect_sign, move_of
-from extraction.certainty.effect_words import PHRASES, SWAYED_BEFORE
+from extraction.certainty.effect_words import BURDEN, PHRASES, SWAYED_BEFORE
 from extraction.text.clauses import clause_end, clause_start
 from kg.model import Kind
 
@@ -64,9 +64,19 @@ def _checked(claim: Claim, text: str) -> Claim:
         return claim
     claim = claim if claim.signed else _signed(claim, text)
     start, last = sorted((claim.subject.start, claim.object.start))
-    if start >= 0 and (PHRASES["no_effect"].search(text, start, clause_end(text, last)) or _turned_from(claim, text)):
+    if _is_thanked(claim, text) or (
+        start >= 0 and (PHRASES["no_effect"].search(text, start, clause_end(text, last)) or _turned_from(claim, text))
+    ):
         return structs.replace(claim, confidence=min(claim.confidence, _DENIED))
     return claim
+
+
+def _is_thanked(claim: Claim, text: str) -> bool:
+    """Whether a fall is put down to what its clause owes a gain to: 「收入下降，但受益于煤价回落，利润增长」."""
+    cause, falls = claim.subject, dict(claim.qualifiers).get("effect_direction") == "down"
+    if not falls or cause.start < 0 or BURDEN.search(claim.object.name):
+        return False
+    return bool(PHRASES["thanks"].search(text, clause_start(text, cause.start), cause.start))
 
 
 def _turned_from(claim: Claim, text: str) -> bool:
@@ -124,6 +134,7 @@ def _direction(end: EntityMention, read: str, text: str) -> str:
     swayed = SWAYED_BEFORE.search(text, max(0, end.start - _BEFORE), end.start)
     own = end.kind in _PRICED and PHRASES["own_price"].match(text, end.end)  # 「随碳酸锂下跌」
     move = move_of(text, end.start, end.end, name=end.name) if own or end.kind == Kind.INDICATOR else None
-    if move is None and swayed and (read == "up" or swayed["either_way"]):
+    worse = "down" if BURDEN.search(end.name) else "up"  # 「影响需求」 cuts it, 「影响成本」 does not
+    if move is None and swayed and (read == worse or swayed["either_way"]):
         return "none"
     return read if move is None or move.level else _DIRECTION[move.sign]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 from extraction.documents.assembly import TextPiece, assemble, judge, table_piece, title_tables
 from extraction.documents.cleaning import Reason
 from extraction.documents.encoding import decode
-from extraction.documents.filings.reader import cover_layers
+from extraction.documents.filings.reader import FilingReader
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head, from_mapping
 from extraction.documents.publication_day import read_day
 from extraction.documents.table import Cell, cell_text, raised, spread, table_from_grid
@@ -228,6 +229,9 @@ _BLOCKS = frozenset(
 )
 STRUCK_OUT = frozenset({"del", "s", "strike"})  # not stated any more
 RAISED = frozenset({"sup"})  # a mark of a note, apart from the number before it
+_PRINTED, _PRINTED_LINES = 110, 60  # characters of a printed line, lines of a page
+_PAGE_BREAK = re.compile(r"(?i)\b(?:page-)?break-(before|after)\s*:\s*(?:always|page|left|right)")
+_END, _BREAK = "end", "break"
 _MOST_ROWS, _MOST_COLUMNS, _SPAN_DIGITS = 20_000, 100, 5
 _NAVIGATION_TAGS = frozenset({"nav", "footer", "aside", "form", "menu", "dialog"})
 _MAIN = ("article", "main", "[role=main]")
@@ -266,12 +270,53 @@ def read_html(source: SourceFile) -> Document:
     tree = parse(decode(source.data, source.name), source.name, unseen)
     declared = _metadata(tree, source)
     tree.strip_tags(HIDDEN)
+    pages, numbered = printed_pages(tree)
+    filing = FilingReader(source, pages.__getitem__, len(pages), numbered=numbered)
+    if filing.plain:
+        return filing.read(declared.published_on)
     pieces = judge(list(title_tables(_pieces(tree))), headings_known=True)
     body = assemble([*pieces, *(TextPiece(text, reason=Reason.UNSEEN) for text in unseen)])
     first = next((piece.text for piece in pieces if piece.kind is BlockKind.HEADING and piece.level == 1), "")
     head = from_head(body.text.split("\n"), source.today, title=first)
-    filing = cover_layers(body.text)
-    return build(source, body, [*filing, declared, head, Metadata(codes=codes_of_title(declared.title))])
+    return build(source, body, [*filing.layers(), declared, head, Metadata(codes=codes_of_title(declared.title))])
+
+
+def printed_pages(tree: LexborHTMLParser) -> tuple[list[str], bool]:
+    """Return the text of a page's printed pages, and whether it has page breaks; without, pages are stretches of text.
+
+    A row of a table is one line, a paragraph is lines of about equal length, as in the text of a PDF.
+    """
+    pages: list[list[str]] = [[]]
+    words: list[str] = []
+    stack: list[LexborNode | str] = [tree.body] if tree.body else []
+    while stack:
+        item = stack.pop()
+        if not isinstance(item, str) and item.is_text_node:
+            words.append(item.text_content or "")
+            continue
+        tag = "" if isinstance(item, str) else item.tag or ""
+        breaks = set() if isinstance(item, str) else set(_PAGE_BREAK.findall(item.attributes.get("style") or ""))
+        if isinstance(item, str) or tag in _BLOCKS or breaks:
+            pages[-1] += textwrap.wrap("".join(words), _PRINTED, break_long_words=False, break_on_hyphens=False)
+            words.clear()
+        if (item == _BREAK or "before" in breaks) and pages[-1]:
+            pages.append([])
+        if isinstance(item, str):
+            continue
+        stack += [_BREAK] if "after" in breaks else []
+        if tag == "table" and len(item.css("table")) == 1:
+            rows = (" ".join(map(inline_text, row.css("td, th"))) for row in item.css("tr"))
+            pages[-1] += [line for row in rows if (line := " ".join(row.split()))]
+        elif tag in RAISED | STRUCK_OUT:
+            words.append(raised(item.text()) if tag in RAISED else "")
+        else:
+            stack += [_END] if tag in _BLOCKS else []
+            stack += reversed(list(item.iter(include_text=True)))
+    lines = [line for page in pages for line in page]
+    numbered = len(pages) > 1
+    if not numbered:
+        pages = [lines[at : at + _PRINTED_LINES] for at in range(0, len(lines), _PRINTED_LINES)]
+    return ["\n".join(page) for page in pages], numbered
 
 
 def html_pieces(markup: str, source: str) -> list[TextPiece]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
 from extraction.models.linking import EdgeEnd, Statement, claim_of, normal_spelling, trimmed
-from extraction.models.units import units_of
+from extraction.models.units import TITLE, units_of
+from kg.model import BlockKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim
     from kg.model import Kind
 
+_EXTENT = re.compile(r"从[^，。；：、]{1,12}?(?:到|至)[^，。；：、]{1,12}")
 _MAX_CLAIMS = 40  # per sentence, as a safeguard against a misbehaving model
 
 
@@ -69,12 +72,22 @@ class EdgeReader:
             return None
         line, start, end = place
         low, high = trimmed(document.text_of(line), start, end)
+        if _is_extent(document, line, low, high):
+            return None
         before = _scope_text(name.unit, name.scope, document) if name.scope else ""
         ref = self._linker.link(document, line, (low, high), kinds=kinds, before=before)
         if ref is None:
             return None
         # A firm's name may be longer than what the model read.
         return EdgeEnd(ref, line, min(low, ref.start) if ref.start >= 0 else low, max(high, ref.end))
+
+
+def _is_extent(document: AnnotatedDocument, line: int, start: int, end: int) -> bool:
+    """Whether a heading or title names a thing only as where it begins or stops: 「产业链全景：从硅砂到电站」."""
+    if line != TITLE and document.lines[line].block.kind != BlockKind.HEADING:
+        return False
+    extents = _EXTENT.finditer(document.text_of(line))
+    return any(found.start() < start and end <= found.end() for found in extents)
 
 
 class _Name(Struct, frozen=True):

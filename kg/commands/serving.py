@@ -134,7 +134,7 @@ def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options
         from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
         import_module(_PREFIX + ("tools" if tools else "app"))  # needs all that the extra brings
-        from kg.service.connections import BACKLOG, MOST_CONNECTIONS, TimedProtocol, listening  # noqa: PLC0415
+        from kg.service import connections  # noqa: PLC0415
         from kg.service.guard import is_loopback  # noqa: PLC0415
     except ModuleNotFoundError as missing:
         raise _absent(missing, extra) from missing
@@ -143,7 +143,7 @@ def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options
             "service_keys", f"needed to listen on {host}; `liantu serve --new-key` makes a key and its hash"
         )
     _knowledge_base(**base).close()  # a base that cannot be opened is reported here, in one line
-    with listening(host, port) as listener, TemporaryDirectory(prefix="liantu-metrics-") as shared:
+    with connections.listening(host, port) as listener, TemporaryDirectory(prefix="liantu-metrics-") as shared:
         if not made.ring().required:
             warn("cli.error", error=translated("no keys set: open to every program on this machine", shown_lang()))
         if workers > 1:
@@ -156,21 +156,21 @@ def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options
             log_config=None,
             access_log=False,
             server_header=False,
-            limit_concurrency=MOST_CONNECTIONS,
+            limit_concurrency=connections.MOST_CONNECTIONS,
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
             timeout_worker_healthcheck=_HUNG_SECONDS,
-            backlog=BACKLOG,
             h11_max_incomplete_event_size=_LARGEST_HEAD,
-            http=TimedProtocol,
+            http=connections.TimedProtocol,
+            loop=f"{connections.__name__}:{connections.PassedLoop.__name__}",
             ws="none",
         )
         path = "/mcp" if tools else "/v1/"
         click.echo(f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}{path}")
-        server = uvicorn.Server(config)
+        sockets = [connections.accepting(listener)]
         if workers > 1:
-            Multiprocess(config, sockets=[listener]).run()
+            Multiprocess(config, sockets=sockets).run()
         else:
-            server.run(sockets=[listener])
+            uvicorn.Server(config).run(sockets=sockets)
 
 
 @click.command()

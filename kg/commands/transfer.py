@@ -156,12 +156,14 @@ def export(*, layout: str, out: Path, kb: Path, as_of: date | None, min_confiden
 def links(kb: Path, as_of: date | None, min_confidence: float, relation: tuple[str, ...], output: Path | None) -> None:
     """Write the links between companies as CSV: seller, buyer, product, share, stage, since when, with the sentence."""
     from kg.interop.exports.content import ExportContent  # noqa: PLC0415 -- imported when called
-    from kg.interop.exports.tables import columns_of, write_rows  # noqa: PLC0415 -- imported when called
+    from kg.interop.exports.tables import MARK, columns_of, write_rows  # noqa: PLC0415 -- imported when called
 
     try:
         with replacing(output) if output else _standard_output() as file, opened(kb, as_of) as view:
             content = ExportContent(view, min_confidence=min_confidence)
-            write_rows(columns_of(*LINK_COLUMNS), company_links(content, relation or RELATIONS), file)
+            file.write(MARK if output else "")  # a program that reads the output of another needs none
+            rows = company_links(content, relation or RELATIONS)
+            write_rows(columns_of(*LINK_COLUMNS), rows, file, plain_text=not output)
     except BrokenPipeError:
         sys.stderr.close()  # the reader closed the pipe, as `head` does
 

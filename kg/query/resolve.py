@@ -13,6 +13,7 @@ from kg.ids import normal_name
 from kg.model import Entity, Kind
 from kg.query.ask.lexicon import lexicon
 from kg.query.plain import Answer
+from kg.store.visibility import is_before_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -196,7 +197,7 @@ class FactorName:
 def factor(session: QuerySession, text: str) -> FactorName:
     """Return the factor that a name means, without entities where it means none."""
     name = text.strip()
-    found = candidates(session, name) or _of_price(session, name)
+    found = candidates(session, name) or _of_price(session, name) or _before_all(session, name, Kind.INDICATOR)
     move = lexicon().moved.search(name)
     if found or not move:
         return FactorName(tuple(found)) if found else _scoped(session, name)
@@ -219,9 +220,9 @@ def resolve(session: QuerySession, text: str, *, kinds: Sequence[Kind] = ()) -> 
     """Return the one entity meant, preferring `kinds` in their order.
 
     Raises:
-        UnknownName: with the nearest names of the view.
+        UnknownName: with the nearest names of the view, unless it shows a day before the first document.
     """
-    found = candidates(session, text)
+    found = candidates(session, text) or _before_all(session, text, *kinds[:1])
     for kind in kinds:
         for entity in found:
             if entity.kind == kind:
@@ -229,6 +230,11 @@ def resolve(session: QuerySession, text: str, *, kinds: Sequence[Kind] = ()) -> 
     if found:
         return found[0]
     raise UnknownName(text, near_names(session, text))
+
+
+def _before_all(session: QuerySession, text: str, kind: Kind = Kind.COMPANY) -> list[Entity]:
+    """Return an entity without facts in a view of a day before the first document: answers there are empty."""
+    return [Entity(text.strip(), kind, text.strip())] if is_before_all(session.view) else []
 
 
 def near_names(session: QuerySession, text: str) -> list[str]:

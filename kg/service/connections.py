@@ -1,13 +1,20 @@
-"""Connections of the service: a listening socket, many open files, and an end to slow clients and to floods."""
+"""Connections of the service: a process that accepts them, and an end to slow clients and to floods."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
+import os
 import resource
 import secrets
+import selectors
+import signal
 import socket
+import time
 from http import HTTPStatus
-from typing import TYPE_CHECKING, ClassVar
+from multiprocessing import parent_process
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -17,32 +24,44 @@ from kg.service.guard import LOG
 from kg.service.problems import problem
 
 if TYPE_CHECKING:
-    import asyncio
-    from typing import Any
+    from collections.abc import Callable
 
 _IDLE_SECONDS = 20.0  # without a whole request, after which a connection is closed
 MOST_CONNECTIONS = 4000
 _MOST_REQUESTS = 96  # under way, where the service names no number in the state of its lifespan
 _MOST_UNSENT = 64 << 20  # bytes of answers that clients have not taken yet, of all connections
 _SLOWEST = 10_000  # bytes a second that a client takes of an answer
-BACKLOG = 4096  # the most that Linux grants
+_BACKLOG = 4096  # the most that Linux grants
+_QUEUE_BYTES = 4608  # of connections passed on but not taken, some five; the least that Linux grants
+_TAKEN, _ACCEPTED = 4, 64  # connections at a time
+_FULL_SECONDS = 0.01  # until a service without a free place looks again
 _HEALTH = b"GET /health "
+_ALIVE = b'{"status":"ok"}'
+_SHORT_HEAD = 8192  # bytes of a request that is answered here
 
 
 class TimedProtocol(H11Protocol):
     """Closes slow connections, and refuses requests that come when too many are under way before they are read.
 
     Closed is a connection on which no request was completed for 20 seconds, unless an answer is under way, and one
-    whose client takes an answer too slowly. uvicorn alone waits for ever for the first request of a connection, for
-    headers that trickle in, for a body, and for a client that does not read. Reading a request takes a millisecond, a
-    refusal here a tenth of it: two thousand at once are refused while `/health` is answered.
+    whose client takes an answer too slowly. uvicorn alone waits for ever for headers that trickle in, for a body, and
+    for a client that does not read.
     """
 
     _sending: ClassVar[set[TimedProtocol]] = set()  # connections with an answer that was not taken whole
+    _under_way: ClassVar[set[asyncio.Task[None]]] = set()
+    _most: ClassVar[int] = _MOST_REQUESTS
+
+    @classmethod
+    def full(cls) -> bool:
+        """Whether all places are taken."""
+        return len(cls._under_way) >= cls._most
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to watch the connection."""
         super().connection_made(transport)
+        TimedProtocol._under_way = self.tasks
+        TimedProtocol._most = self.app_state.get("most_requests", _MOST_REQUESTS)
         self._completed = self._seen = self._unsent = 0
         self._watch = self.loop.call_later(_IDLE_SECONDS, self._look)
 
@@ -54,8 +73,7 @@ class TimedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Read a request, or refuse it unread."""
-        most = self.app_state.get("most_requests", _MOST_REQUESTS)
-        full = len(self.tasks) >= most or (self._sending and _unsent(self._sending) > _MOST_UNSENT)
+        full = self.full() or (self._sending and _unsent(self._sending) > _MOST_UNSENT)
         if full and self.conn.their_state is h11.IDLE and not data.startswith(_HEALTH):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE)
         else:
@@ -74,11 +92,9 @@ class TimedProtocol(H11Protocol):
 
     def _refuse(self, status: HTTPStatus, detail: str = "") -> None:
         request = secrets.token_hex(8)
-        found = problem(status, detail, headers={"X-Request-ID": request, "Connection": "close"})
-        head = b"".join(b"%s: %s\r\n" % each for each in found.raw_headers)
-        self.transport.write(b"HTTP/1.1 %d %s\r\n%s\r\n" % (status, status.phrase.encode(), head) + bytes(found.body))
-        self.transport.close()
         LOG.info(json.dumps({"request": request, "path": "unread", "status": status}))
+        self.transport.write(_refusal(status, request, detail))
+        self.transport.close()
 
     def _look(self) -> None:
         answering = self.conn.their_state in (h11.DONE, h11.MUST_CLOSE)
@@ -99,6 +115,188 @@ def _unsent(sending: set[TimedProtocol]) -> int:
     return sum(sizes.values())
 
 
+def _refusal(status: HTTPStatus, request: str, detail: str = "") -> bytes:
+    found = problem(status, detail, headers={"X-Request-ID": request, "Connection": "close"})
+    head = b"".join(b"%s: %s\r\n" % each for each in found.raw_headers)
+    return b"HTTP/1.1 %d %s\r\n%s\r\n" % (status, status.phrase.encode(), head) + bytes(found.body)
+
+
+class PassedLoop(asyncio.SelectorEventLoop):
+    """An event loop whose server takes the connections that the front passes on."""
+
+    def __init__(self, *, use_subprocess: bool = False) -> None:  # noqa: ARG002 -- uvicorn gives it
+        super().__init__()
+
+    async def create_server(self, protocol_factory: Any, *_: Any, sock: Any = None, **__: Any) -> Any:
+        """Take connections from a socket, as uvicorn asks for it."""
+        return _Taking(self, sock, protocol_factory)
+
+
+class _Taking(asyncio.AbstractServer):
+    """Takes connections while there are free places: then the queue is full, and the front refuses."""
+
+    def __init__(self, loop: PassedLoop, passed: socket.socket, factory: Callable[[], asyncio.Protocol]) -> None:
+        self._loop, self._passed, self._factory = loop, passed, factory
+        self._opening = set[asyncio.Task[Any]]()
+        passed.settimeout(0)
+        loop.add_reader(passed, self._take)
+
+    def close(self) -> None:
+        """Take no more."""
+        self._loop.remove_reader(self._passed)
+        self._passed = None  # type: ignore[assignment] # not looked at again
+
+    async def wait_closed(self) -> None:
+        """Return at once: connections are the protocol's."""
+
+    def _take(self) -> None:
+        if TimedProtocol.full():
+            self._loop.remove_reader(self._passed)
+            self._loop.call_later(_FULL_SECONDS, self._look_again)
+            return
+        for _ in range(_TAKEN):
+            try:
+                message, found, _, _ = socket.recv_fds(self._passed, 1, 1)
+            except BlockingIOError:  # another worker was faster
+                return
+            if not message:
+                LOG.error("the process that accepts connections has ended")
+                self._loop.remove_reader(self._passed)
+                os.kill(os.getppid() if parent_process() else os.getpid(), signal.SIGTERM)
+                return
+            if not found:
+                LOG.error("a connection is lost: too many open files")
+                return
+            connection = socket.socket(fileno=found[0])
+            connection.settimeout(0)
+            task = self._loop.create_task(self._loop.connect_accepted_socket(self._factory, connection))
+            self._opening.add(task)
+            task.add_done_callback(self._opening.discard)
+
+    def _look_again(self) -> None:
+        if self._passed:
+            self._loop.add_reader(self._passed, self._take)
+
+
+class _Front:
+    """Accepts connections, answers `/health`, and passes on the others once there is something to read, or refuses.
+
+    It computes nothing, so that neither a flood nor a question makes refusals and `/health` wait.
+    """
+
+    def __init__(self, listener: socket.socket, service: socket.socket) -> None:
+        self._listener, self._service = listener, service
+        self._silent: dict[socket.socket, float] = {}  # connections that have sent nothing, and since when
+        self._selector = selectors.DefaultSelector()
+        self._refused, self._since = 0, 0.0
+        self._renew()
+        for each in (listener, service):
+            each.settimeout(0)
+            self._selector.register(each, selectors.EVENT_READ)
+
+    def run(self) -> None:
+        """Go on until the service has ended."""
+        while True:
+            for key, _ in self._selector.select(1):
+                if key.fileobj is self._service:
+                    return  # it never sends: this is its end
+                if key.fileobj is self._listener:
+                    self._accept()
+                else:
+                    self._handle(key.fileobj)  # type: ignore[arg-type] # a socket
+            now = time.monotonic()
+            while self._silent and now - next(iter(self._silent.values())) > _IDLE_SECONDS:
+                self._forget(next(iter(self._silent))).close()
+            if self._refused and now - self._since > 1:
+                LOG.info(json.dumps({"request": self._id, "path": "unread", "status": 503, "count": self._refused}))
+                self._renew()
+
+    def _renew(self) -> None:
+        self._id, self._refused, self._since = secrets.token_hex(8), 0, time.monotonic()
+        self._refusal = _refusal(HTTPStatus.SERVICE_UNAVAILABLE, self._id)
+
+    def _accept(self) -> None:
+        for _ in range(_ACCEPTED):
+            try:
+                connection, _ = self._listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError:  # too many open files
+                time.sleep(_FULL_SECONDS)
+                return
+            connection.settimeout(0)
+            self._handle(connection)
+
+    def _handle(self, connection: socket.socket) -> None:
+        try:
+            begun = connection.recv(_SHORT_HEAD, socket.MSG_PEEK)
+        except BlockingIOError:
+            if len(self._silent) < MOST_CONNECTIONS:
+                self._silent[connection] = time.monotonic()
+                self._selector.register(connection, selectors.EVENT_READ)
+            else:
+                connection.close()
+            return
+        except OSError:  # the client has left
+            begun = b""
+        self._forget(connection)
+        with connection:
+            if begun.startswith(_HEALTH) and begun.endswith(b"\r\n\r\n"):
+                self._reply(connection, _healthy())
+            elif begun and not self._pass_on(connection):
+                self._refused += 1
+                self._reply(connection, self._refusal)
+
+    def _forget(self, connection: socket.socket) -> socket.socket:
+        if self._silent.pop(connection, None) is not None:
+            self._selector.unregister(connection)
+        return connection
+
+    def _pass_on(self, connection: socket.socket) -> bool:
+        try:
+            socket.send_fds(self._service, [b"\0"], [connection.fileno()])
+        except BlockingIOError:
+            return False
+        except OSError:  # the service has ended, which is seen in the next round
+            return False
+        return True
+
+    def _reply(self, connection: socket.socket, reply: bytes) -> None:
+        try:
+            connection.recv(1 << 16)  # closed with something unread, the client might not see the reply
+            connection.send(reply)
+        except OSError:  # the client has left
+            pass
+
+
+def _healthy() -> bytes:
+    head = f"X-Request-ID: {secrets.token_hex(8)}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n"
+    typed = f"Content-Type: application/json\r\nContent-Length: {len(_ALIVE)}\r\n"
+    return f"HTTP/1.1 200 OK\r\n{typed}{head}\r\n".encode() + _ALIVE
+
+
+def accepting(listener: socket.socket) -> socket.socket:
+    """Start a process that accepts connections, and ends with the service; return where the service takes them.
+
+    The socket that listens is that process's alone from now on.
+    """
+    front, service = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    front.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _QUEUE_BYTES)
+    if not os.fork():
+        code = 1
+        try:
+            service.close()
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the service ends, and this one with it
+            logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+            _Front(listener, front).run()
+            code = 0
+        finally:
+            os._exit(code)
+    front.close()
+    listener.close()
+    return service
+
+
 def listening(host: str, port: int) -> socket.socket:
     """Return a socket that listens, and allow this process and its workers as many open files as the system grants.
 
@@ -110,7 +308,7 @@ def listening(host: str, port: int) -> socket.socket:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+        listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
         raise SettingsError(f"--host {host} --port {port}", f"cannot listen there: {error.strerror}") from error
     # asyncio sets this only on sockets with an explicit protocol; without it a short answer waits 40 ms for an ACK.

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
+    from kg.store.port import View
+
 DAY_BITS = 21
 DAY_ROOM = 1 << DAY_BITS
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -89,3 +91,9 @@ class ViewCache(Generic[T]):
             while len(self._entries) > _CAPACITY:
                 self._entries.popitem(last=False)
         return made
+
+
+def is_before_all(view: View) -> bool:
+    """Whether a view shows a day or an instant before the first document, where answers are empty."""
+    dated = view.as_of is not None or view.known_at is not None
+    return dated and not any(True for _ in view.documents())

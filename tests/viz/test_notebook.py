@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from kg.service.base import KnowledgeBase
 from tests.kg.query.world import claim, filled, paper, solar
 from viz import notebook
 from viz.notebook import html_of, pyvis_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
 
 
 def test_a_pyvis_page_loads_nothing_and_is_the_same_each_time():
@@ -18,6 +24,16 @@ def test_a_pyvis_page_loads_nothing_and_is_the_same_each_time():
     html = re.sub(r"<!--.*?-->", "", network.generate_html(), flags=re.DOTALL)
     assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=", html)
     assert [(node["x"], node["y"]) for node in pyvis_of(found).nodes] == [(n["x"], n["y"]) for n in network.nodes]
+
+
+def test_a_network_is_shown_in_a_script_as_in_a_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.chdir(tmp_path)  # pyvis writes into the working folder
+    for inside in (None, True):
+        pyvis_of(KnowledgeBase(filled(solar())).chain("光伏").elements()).show("chain.html", notebook=inside)
+        assert "vis.Network" in (tmp_path / "chain.html").read_text(encoding="utf-8")
+    assert opened == ["chain.html"]
 
 
 def test_a_legend_names_the_kinds_that_are_drawn():

@@ -40,8 +40,8 @@ _NEAR = 4  # characters behind two companies that say what joins them: 「获乙
 _FAR = frozenset("，。；：（）|")  # marks between a company and what its clause does not give it
 _PHRASES = phrases("relations/precedence")
 _MOVERS, _NO_FIRM, _REGULATOR, _SIDE = (_PHRASES[name] for name in ("movers", "no_firm", "regulator", "side"))
-_IS_INPUT, _HAS_INPUT, _IS_BOUGHT, _OWN_VERB, _NO_SALE = (
-    _PHRASES[name] for name in ("is_input", "has_input", "is_bought", "own_verb", "no_sale")
+_IS_INPUT, _HAS_INPUT, _IS_BOUGHT, _GOES_INTO, _OWN_VERB, _NO_SALE = (
+    _PHRASES[name] for name in ("is_input", "has_input", "is_bought", "goes_into", "own_verb", "no_sale")
 )
 _MOVES, _RIVALS, _LONGER, _NOTES_LIST = (_PHRASES[name] for name in ("moves", "rivals", "longer", "notes_list"))
 _LISTED_AS = re.compile(r"(?:上游|中游|下游|终端)[^，。；：]{0,6}?(?:为|是|包括)[^，。；：]*$")
@@ -341,8 +341,12 @@ def _is_of_others(claim: Claim, sentence: AnnotatedSentence) -> bool:
 
 
 def _is_bought_or_listed(claim: Claim, text: str) -> bool:
-    """Whether a sentence says who buys a product (乙料的主要采购方), or lists goods: 「乙料的上游为甲料、丙水」."""
-    if claim.object.start >= 0 and _IS_BOUGHT.match(text, claim.object.end):
+    """Whether a sentence says who buys a product (乙料的主要采购方), what goods go into (产品应用于光刻机), or lists them.
+
+    「乙料的上游为甲料、丙水」 is such a list.
+    """
+    product = claim.object
+    if product.start >= 0 and (_IS_BOUGHT.match(text, product.end) or _GOES_INTO.search(text, 0, product.start)):
         return True
     if claim.subject.start >= 0 and _AS_CUSTOMER.search(text, 0, claim.subject.start):
         return True

@@ -1,7 +1,13 @@
-"""Read the stages that a line lists under its chain: 「上游：光芯片、结构件等」 below a heading or title on 光模块."""
+"""Read the stages of a chain that a text lists by side: 「上游：光芯片、结构件等」, or 「中游」 above 「磁体系统：…」.
+
+The chain is that of the nearest heading that names one thing, else of the title. A label of one side, on a line of its
+own or in a heading, counts with one of another side beside it: 「上游原料」 alone opens prices, not a chain.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from extraction.claims.relations.listed import names_of_list
@@ -20,7 +26,8 @@ if TYPE_CHECKING:
 _KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME})
 _PHRASES = phrases("relations/stages")
 _LINE, _NO_STAGE, _OWN = _PHRASES["line"], _PHRASES["no_stage"], _PHRASES["own_chain"]
-_CLAUSE = _PHRASES["clause"]
+_CLAUSE, _LABEL, _ITEM = _PHRASES["clause"], _PHRASES["label"], _PHRASES["item"]
+_BRACKET = re.compile(r"（[^（）]*）")
 _RELATION = {"上游": "upstream_of", "中游": "belongs_to", "下游": "upstream_of"}
 _KNOWN, _NEW = 0.75, 0.6  # confidence of a name that is in a list of names, and of one that is not
 _FEWEST = 2
@@ -31,28 +38,60 @@ class StageReader:
 
     def read(self, document: AnnotatedDocument) -> Iterator[ClaimRow]:
         """Yield what goes into the topic of a heading, else of the title, what belongs to it, and what it goes into."""
-        topic = title = only_topic(document.title_names)
+        topics = {0: only_topic(document.title_names)}
+        labels, side = _labels(document), ""
         for number, line in enumerate(document.lines):
+            side = labels.get(number, "" if line.block.kind == BlockKind.HEADING else side)
             if line.block.kind == BlockKind.HEADING:
-                topic = only_topic(document.names[number]) or title
-            elif topic and (annotated := document.by_line.get(number)):
-                yield from ((claim, annotated) for claim in _claims(annotated, topic))
+                topics = {level: topic for level, topic in topics.items() if level < line.block.level}
+                topics[line.block.level] = None if side else only_topic(document.names[number])
+            topic = next((each for _, each in sorted(topics.items(), reverse=True) if each), None)
+            annotated = document.by_line.get(number)
+            if topic and annotated:
+                item = _ITEM.match(annotated.text) if side and line.first and number not in labels else None
+                found = _item(annotated, topic, side, item) if item else _claims(annotated, topic, number in labels)
+                yield from ((claim, annotated) for claim in found)
 
 
-def _claims(annotated: AnnotatedSentence, topic: EntityMention) -> Iterator[Claim]:
-    text = annotated.text
+def _labels(document: AnnotatedDocument) -> dict[int, str]:
+    """Return the side of each line that is a label beside one of another side, in one section."""
+    found: dict[tuple[int, int], dict[int, str]] = defaultdict(dict)
+    above: dict[int, int] = {}
+    for number, line in enumerate(document.lines):
+        is_heading = line.block.kind == BlockKind.HEADING
+        level = line.block.level if is_heading else 0
+        label = _LABEL.match(line.sentence.text) if line.first and line.block.kind != BlockKind.TABLE else None
+        if label:
+            section = max((at for depth, at in above.items() if not level or depth < level), default=-1)
+            found[section, level][number] = label["side"]
+        elif is_heading:
+            above = {depth: at for depth, at in above.items() if depth < level} | {level: number}
+    return {number: side for each in found.values() if len(set(each.values())) > 1 for number, side in each.items()}
+
+
+def _item(annotated: AnnotatedSentence, topic: EntityMention, side: str, item: re.Match[str]) -> Iterator[Claim]:
+    """Yield the stage that a line below a label is about: 磁体系统 of 「磁体系统：约束等离子体」."""
+    for span in names_of_list(annotated.text, *item.span("name")):
+        end = _end(annotated, span)
+        if end and end.entity != topic.entity:
+            yield from _claim(side, end, topic, span[0])
+
+
+def _claims(annotated: AnnotatedSentence, topic: EntityMention, labelled: bool) -> Iterator[Claim]:
+    """Yield the stages that a line lists itself; what stands in brackets is said of an item, not of the chain."""
+    text = _BRACKET.sub(lambda bracket: "　" * len(bracket[0]), annotated.text)
     own = [ref for ref in annotated.refs if ref.start >= 0 and _OWN.match(text, ref.end)]
     if any(ref.entity != topic.entity for ref in own):
         return  # 「甲产业链方面，上游为…」 below a heading on another
     for line in _LINE.finditer(text):
-        if _CLAUSE.search(line["list"]) or any(
-            ref.kind == Kind.COMPANY and 0 <= ref.start < line.end() for ref in annotated.refs
-        ):
+        firms = [ref for ref in annotated.refs if ref.kind == Kind.COMPANY and 0 <= ref.start < line.end()]
+        if _CLAUSE.search(line["list"]) or any(text[ref.start] != "　" for ref in firms):
             continue  # what a firm's goods go into, or what a firm does
-        found = [end for each in names_of_list(text, *line.span("list")) if (end := _end(annotated, each))]
+        start, stop = line.span("list")
+        found = [end for each in names_of_list(annotated.text, start, stop) if (end := _end(annotated, each))]
         ends = [end for end in found if end.entity != topic.entity]
-        for end in ends if len(ends) >= _FEWEST else ():
-            yield from _claim(line["side"], end, topic, line.start("list"))
+        for end in ends if len(ends) >= (1 if labelled else _FEWEST) else ():
+            yield from _claim(line["side"], end, topic, start)
 
 
 def _claim(side: str, end: EntityMention, topic: EntityMention, start: int) -> Iterator[Claim]:
@@ -66,7 +105,8 @@ def _claim(side: str, end: EntityMention, topic: EntityMention, start: int) -> I
 def _end(annotated: AnnotatedSentence, span: tuple[int, int]) -> EntityMention | None:
     """Return the thing of an item: a known name that fills it, else a new product; None of a firm or a clause."""
     start, end = span
-    name = annotated.text[start:end]
+    end = start + len(annotated.text[start:end].partition("（")[0])
+    name, span = annotated.text[start:end], (start, end)
     known = next((ref for ref in annotated.refs if (ref.start, ref.end) == span), None)
     if known:
         return known if known.kind in _KINDS else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -24,7 +25,7 @@ from kg.query.filings.names import in_use
 from kg.text.table_rows import PlacedRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from extraction.names.linker import Linker
     from extraction.sentence import AnnotatedDocument, ClaimRow
@@ -37,6 +38,8 @@ _BELOW, _MOST_ROWS = 2_500, 40  # characters and lines below a heading that may 
 _HEADS = ("customers", "suppliers", "holdings")
 _AFTER, _SENTENCE, _MAJORITY = 120, 250, 50.0
 _LEAST_NAME = 5  # letters of a company held; a shorter one is an abbreviation
+_LIST, _LIST_GAP, _LEAST_ROWS = 60_000, 12, 2  # characters of a list of subsidiaries, lines between rows, rows
+_FOOTNOTE = re.compile(r"\s*(?:\(\d{1,2}\)|[%#*†+])\W*$")
 _SENTENCE_END = re.compile(r"(?<!Inc)(?<!Co)(?<!Ltd)(?<!Corp)\. ")
 _BY_CUSTOMER = (("disclosed_by", "customer"),)
 
@@ -76,6 +79,13 @@ class FilingLinkReader:
             held = self._known(document, name) or _unlisted(name)
             if held.entity != issuer.entity:
                 yield from _held(issuer, held, share, span, filing.year)
+        own = company_key(filing.company)
+        rows = [row for row in _subsidiaries(document.text) if company_key(row[0]) != own]
+        for (_, share, span), held in zip(rows, self._known_all(document, [name for name, *_ in rows]), strict=True):
+            if held.entity != issuer.entity:
+                yield _Link("subsidiary_of", held, issuer, span)
+                if share:
+                    yield _Link("holds_stake_in", issuer, held, span, filing.year, Value(float(share), "%"))
 
     def _party(self, document: Document, text: str, issuer: EntityMention) -> EntityMention | None:
         """Return the company that a name is, None for one that is neither listed nor has a legal form."""
@@ -103,9 +113,20 @@ class FilingLinkReader:
     def _known(self, document: Document, name: str) -> EntityMention | None:
         """Return the listed issuer that a name is, without its legal form if need be."""
         bare = _PHRASES["formed"].sub("", name).strip(" ,.")
-        lines, refs = link_texts(self._linker, [name, bare, *map(str.title, in_use(company_key(name)))], document)
-        found = (whole_name(line, own) for line, own in zip(lines, refs, strict=True))
-        return next((ref for ref in found if ref and ref.entity.startswith("sec:")), None)
+        spellings = [name, bare, *map(str.title, in_use(company_key(name)))]
+        return next((ref for ref in self._read(document, spellings) if ref and ref.entity.startswith("sec:")), None)
+
+    def _known_all(self, document: Document, names: Sequence[str]) -> list[EntityMention]:
+        """Return the listed issuers that names are word for word, and companies of their own for the others."""
+        found = self._read(document, names)
+        return [
+            ref if ref and ref.entity.startswith("sec:") else _unlisted(name)
+            for name, ref in zip(names, found, strict=True)
+        ]
+
+    def _read(self, document: Document, names: Sequence[str]) -> list[EntityMention | None]:
+        lines, refs = link_texts(self._linker, list(names), document)
+        return [whole_name(line, own) for line, own in zip(lines, refs, strict=True)]
 
 
 def _rows_below(text: str, head: str, row: str) -> Iterator[tuple[re.Match[str], tuple[int, int]]]:
@@ -121,6 +142,41 @@ def _rows_below(text: str, head: str, row: str) -> Iterator[tuple[re.Match[str],
                 seen.add(at)
                 yield match, (at, at + len(line))
             at += len(line) + 1
+
+
+def _subsidiaries(text: str) -> Iterator[tuple[str, str | None, tuple[int, int]]]:
+    """Yield the rows of lists of subsidiaries, each name once, with the share where the list has one."""
+    seen: set[str] = set()
+    done = 0
+    for heading in _PHRASES["exhibit"].finditer(text):
+        if heading.start() < done:  # within the list before
+            continue
+        found, at, last = [], heading.end() + 1, 0
+        for number, line in enumerate(text[at : at + _LIST].split("\n")):
+            for name, share, span in _rows_of(line, at):
+                found.append((name, share, span))
+                last = number
+            at += len(line) + 1
+            if number - last > _LIST_GAP:
+                break
+        if len(found) >= _LEAST_ROWS:
+            done = at
+            fresh = [row for row in found if row[0] not in seen]
+            seen.update(row[0] for row in fresh)
+            yield from fresh
+
+
+def _rows_of(line: str, at: int) -> Iterator[tuple[str, str | None, tuple[int, int]]]:
+    """Yield the rows that a line of a list of subsidiaries has; the text of some PDFs glues them."""
+    cuts = [0, *(match.end() for match in _PHRASES["next_subsidiary"].finditer(line)), len(line)]
+    for start, end in pairwise(cuts):
+        match = _PHRASES["subsidiary"].match(line[start:end].rstrip())
+        if match is None or _PHRASES["no_subsidiary"].search(match["name"]):
+            continue
+        name = _FOOTNOTE.sub("", match["name"]).rstrip(" ,")
+        city = match[0][match.end("name") : match.end("name") + 1] == "," and not _PHRASES["formed"].search(name)
+        if not city:
+            yield name, match["share"], (at + start, at + start + match.end())
 
 
 def _year_of(text: str, match: re.Match[str], filing: Filing) -> int:

@@ -1,7 +1,7 @@
 """Read the statements of a filing as measured facts of its issuer: one for each line that notes know by a name.
 
 The indicator is that of the notes (资产总计 is 总资产), so that a forecast of a note and the reported value meet.
-Only consolidated figures are read; the row is the quote.
+Only consolidated figures are read, and revenue by segment, region and product; the row is the quote.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from extraction.sentence import AnnotatedDocument, ClaimRow
     from kg.filing import Filing
     from kg.period import Period
+    from kg.query.filings.values.statements import StatementFigure
 
+_BROKEN_DOWN = "Revenues"
+_PART_CONFIDENCE = 0.85
 _CONFIDENCE = 0.95  # the next filing states the same figure in 98 of 100 cases (docs/filings.md)
 _SPILL, _DECEMBER = 7, 12
 _SCALES = {1e3: "千", 1e4: "万", 1e6: "百万", 1e8: "亿", 1e9: "十亿"}
@@ -49,29 +52,40 @@ class StatementReader:
         if filing.form not in ANNUAL or not filing.year:
             return
         statements = FilingStatements(source.id, PageTable.of(source), filing)
-        for figure in statements.figures():
-            term, concept = self._terms.get(figure.concept), concepts()[figure.concept]
-            if term is None or (concept.unit == "amount" and filing.currency not in CURRENCIES):
-                continue
-            unit = CURRENCIES[filing.currency] if concept.unit == "amount" else _UNITS[concept.unit]
-            if concept.unit == "share" and filing.currency in CURRENCIES:
-                unit = f"{CURRENCIES[filing.currency]}/股"
-            scale = _SCALES.get(float(filing.scale), "") if concept.unit == "amount" else ""
-            indicator = EntityMention(term.entity, Kind.INDICATOR, term.name)
-            claim = Claim(
-                relation="reports",
-                subject=issuer,
-                object=indicator,
-                start=0,
-                end=figure.end - figure.start,
-                pattern="statement",
-                value=Value(round(figure.value, 4), unit, scale, basis=term.basis),
-                valid=fiscal_year(filing, figure.year),
-                confidence=_CONFIDENCE,
-                polarity=Polarity.POSITIVE,
-                modality=Modality.ASSERTED,
-            )
-            yield claim, as_sentence(source, PlacedRow(figure.start, figure.end, ()))
+        for figure in (*statements.figures(), *statements.shares_of(_BROKEN_DOWN, filing.year)):
+            if claim := self._claim(filing, issuer, figure):
+                yield claim, as_sentence(source, PlacedRow(figure.start, figure.end, ()))
+
+    def _claim(self, filing: Filing, issuer: EntityMention, figure: StatementFigure) -> Claim | None:
+        """Return a figure as a claim, None where notes have no name for its line or its currency is not known."""
+        term, concept = self._terms.get(figure.concept), concepts()[figure.concept]
+        money = concept.unit in {"amount", "share"}
+        if term is None or (concept.unit == "amount" and filing.currency not in CURRENCIES):
+            return None
+        unit = _UNITS.get(concept.unit, "")
+        if money and filing.currency in CURRENCIES:
+            unit = CURRENCIES[filing.currency] + ("/股" if concept.unit == "share" else "")
+        # Two parts of one line are two matters, as two products are.
+        part = (("product", figure.part), ("scope", figure.part)) if figure.part else ()
+        return Claim(
+            relation="reports",
+            subject=issuer,
+            object=EntityMention(term.entity, Kind.INDICATOR, term.name),
+            start=0,
+            end=figure.end - figure.start,
+            pattern="statement",
+            value=Value(
+                round(figure.value, 4),
+                unit,
+                _SCALES.get(float(filing.scale), "") if concept.unit == "amount" else "",
+                basis=term.basis,
+            ),
+            valid=fiscal_year(filing, figure.year),
+            qualifiers=part,
+            confidence=_PART_CONFIDENCE if figure.part else _CONFIDENCE,
+            polarity=Polarity.POSITIVE,
+            modality=Modality.ASSERTED,
+        )
 
 
 def fiscal_year(filing: Filing, number: int) -> Period:

@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from kg.model import Document
 
 OPENING = 12  # pages that the cover is looked for in
-_STRETCH = 3_000  # characters of a page, for a format without pages
 
 
 class FilingReader:
-    """Identify a PDF by its opening pages.
+    """Identify a document by its opening pages.
 
     Args:
         source: the file.
         text_of: returns the text of a page by its index.
         count: number of pages.
+        numbered: whether the format has pages; else they are stretches of text.
     """
 
-    def __init__(self, source: SourceFile, text_of: Callable[[int], str], count: int) -> None:
-        self._source, self._text_of, self._count = source, text_of, count
+    def __init__(self, source: SourceFile, text_of: Callable[[int], str], count: int, *, numbered: bool = True) -> None:
+        self._source, self._text_of, self._count, self._numbered = source, text_of, count, numbered
         self._opening = [text_of(number) for number in range(min(count, OPENING))]
         self.filing = read_cover(self._opening)
 
@@ -44,7 +44,7 @@ class FilingReader:
 
     def layers(self) -> list[Metadata]:
         """Return the metadata of the cover, for a document that is laid out."""
-        return [described(self.filing, self._opening)] if self.filing else []
+        return [described(with_unit(self.filing, self._opening), self._opening)] if self.filing else []
 
     def read(self, created: date | None) -> Document:
         """Read the whole filing.
@@ -71,15 +71,8 @@ class FilingReader:
         if not (self._source.published_on or known.published_on or late):
             cause = "no publication date in its metadata, first page or file name"
             raise DocumentError(self._source.name, cause, "pass --date YYYY-MM-DD")
-        body = assemble(pieces_of(pages), page_count=self._count)
+        body = assemble(pieces_of(pages), page_count=self._count if self._numbered else 0)
         return build(self._source, body, [known, Metadata(published_on=late)])
-
-
-def cover_layers(text: str) -> list[Metadata]:
-    """Return the metadata of the cover of a filing without pages, nothing for another document."""
-    pages = [text[start : start + _STRETCH] for start in range(0, len(text), _STRETCH)]
-    filing = read_cover(pages[:OPENING])
-    return [described(with_unit(filing, pages), pages)] if filing else []
 
 
 def described(filing: Filing, pages: Sequence[str]) -> Metadata:

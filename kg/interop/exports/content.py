@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from kg.ids import chunk_id, normal_name
-from kg.messages.words import word
+from kg.messages.words import listed, noted, word
 from kg.model import Chunk, Entity, Modality, Polarity
 from kg.query.session import QuerySession, claimed
 from kg.query.wording import claim_text
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from kg.model import Community, Document, Evidence, Fact
     from kg.store.port import DocumentHead, View
 
+MEASURES = "measures"  # the edge from an indicator to what it measures, which no document states
+MOST_SENTENCES = 12  # facts that one description words
 _PIECE = 1200  # characters of a text unit, for documents that were stored without passages
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _QUOTES = str.maketrans("", "", "\"'“”‘’「」《》")
@@ -136,7 +138,7 @@ class ExportContent:
             name, folded = plain(entity.name).strip(), folded_name(entity.name)
             shared = counts[folded] > 1 and (not entity.codes or folded in taken)
             if shared or not folded or folded.isdecimal():
-                name = f"{name}（{self.words.kinds[entity.kind]['zh']}）"
+                name += noted(self.kind(entity), self.lang)
             if folded_name(name) in taken:
                 name = f"{name} {entity.id}"
             taken.add(folded_name(name))
@@ -150,9 +152,28 @@ class ExportContent:
             groups[edge_key(fact)].append(fact)
         return [FactEdge(key, tuple(facts)) for key, facts in sorted(groups.items())]
 
+    @cached_property
+    def around(self) -> dict[str, list[FactEdge]]:
+        """The live edges at each entity, those with most sources first; measured edges come last."""
+        around: dict[str, list[FactEdge]] = defaultdict(list)
+        measured = set(self.words.of_family("measured"))
+        live = (edge for edge in self.edges() if edge.is_live)
+        for edge in sorted(live, key=lambda each: (each.key.relation in measured, -each.sources, each.key)):
+            for end in dict.fromkeys((edge.key.subject, edge.key.object)):
+                around[end].append(edge)
+        return around
+
+    def measures(self) -> Iterator[tuple[str, str]]:
+        """Yield each indicator with what it measures: the price of a product, the margin of a company."""
+        return ((each.id, each.about) for each in self.entities.values() if each.about in self.entities)
+
     def documents(self) -> list[DocumentHead]:
         """Return the documents by day and id."""
-        return list(self.view.documents())
+        return list(self._heads.values())
+
+    @cached_property
+    def _heads(self) -> dict[str, DocumentHead]:
+        return {head.id: head for head in self.view.documents()}
 
     def themes(self) -> list[tuple[date, Community]]:
         """Return the themes of the newest visible week with its day, the coarsest level first, ordered by id."""
@@ -168,6 +189,36 @@ class ExportContent:
     def text(self, fact: Fact) -> str:
         """Return a fact as a sentence."""
         return plain(claim_text(self._session, fact))
+
+    def description(self, identity: str) -> str:
+        """Return an entity as a text: kind, codes, other names, what it measures, then its best witnessed facts."""
+        entity = self.entities[identity]
+        names = (alias.name for alias in entity.aliases if alias.name != entity.name)
+        about = [word("export.measures", self.lang, thing=self.name(entity.about))] if entity.about else []
+        who = listed([self.kind(entity), *entity.codes, *dict.fromkeys(names), *about], self.lang)
+        facts = [self.text(edge.facts[0]) for edge in self.around.get(identity, ())[:MOST_SENTENCES]]
+        return plain(word("sentences", self.lang).join([who, *facts]))
+
+    def sourced(self, fact: Fact) -> str:
+        """Return a fact as a sentence with its sign and its best source: who, when, where, in which words."""
+        source = word("sentences", self.lang).join([*self.sign(fact.sign), self.quoted(fact)])
+        return f"{self.text(fact)}{noted(source, self.lang)}"
+
+    def sign(self, sign: int) -> list[str]:
+        """Return the word for a sign: 同向, 反向, or none."""
+        return [word(f"export.sign.{'up' if sign > 0 else 'down'}", self.lang)] if sign else []
+
+    def quoted(self, fact: Fact) -> str:
+        """Return the best source of a fact: the quote and where it stands."""
+        best = best_evidence((fact,))
+        who = [best.speaker] if best.speaker and best.speaker != self._heads[best.document].publisher else []
+        where = listed([*who, self.source(best.document)], self.lang)
+        return plain(f"{where}{word('colon', self.lang)}{word('quoted', self.lang, text=best.quote)}")
+
+    def source(self, document: str) -> str:
+        """Return a document's day, publisher and title, as one name without a slash: LightRAG keeps file names."""
+        head = self._heads[document]
+        return plain(" ".join(filter(None, (str(head.published_on), head.publisher, head.title)))).replace("/", "／")
 
     def name(self, entity_id: str) -> str:
         """Return the name of an entity, also of one that no fact of the export has."""

@@ -16,8 +16,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
-from kg.interop.exports.content import best_evidence, known
+from kg.interop.exports.content import MEASURES, MOST_SENTENCES, best_evidence, known
 from kg.interop.exports.tables import columns_of, write_table
+from kg.messages.words import listed, word
 from kg.model import Modality, Polarity
 from kg.store import codec
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 _SPACE = UUID("6c1f7b1e-6f0c-5d0b-9c8f-3f2f3c0a7a10")
 _DAY = timedelta(days=1)
-_MOST_SENTENCES = 12  # facts that the description of one entity or relationship quotes
 _SETTINGS = """\
 # Written by `liantu export graphrag`. The tables in output/ are complete; only the embeddings are missing:
 #   export GRAPHRAG_API_KEY=…
@@ -86,6 +86,10 @@ class _Index:
             self._refer("relationship_ids", self._edge_id(edge), edge.facts)
             for end in (edge.key.subject, edge.key.object):
                 self._refer("entity_ids", _id(end), edge.facts)
+        self._measures = list(content.measures())
+        for one, other in self._measures:
+            self._degrees[one].add(other)
+            self._degrees[other].add(one)
         for fact in self._facts:
             self._refer("covariate_ids", _id(fact.id), (fact,), every=False)
 
@@ -126,7 +130,10 @@ class _Index:
         communities = self._communities()
         return {
             "entities": [self._entity(number, identity) for number, identity in enumerate(self._content.entities)],
-            "relationships": [self._relationship(number, edge) for number, edge in enumerate(self._edges)],
+            "relationships": [
+                *(self._relationship(number, edge) for number, edge in enumerate(self._edges)),
+                *(self._measure(number, *each) for number, each in enumerate(self._measures, len(self._edges))),
+            ],
             "covariates": [self._covariate(number, fact) for number, fact in enumerate(self._facts)],
             "text_units": self._text_units(),
             "documents": [self._document(*each) for each in enumerate(self._documents)],
@@ -136,34 +143,17 @@ class _Index:
 
     def _entity(self, number: int, identity: str) -> Record:
         entity, units = self._content.entities[identity], sorted(self._units_of[_id(identity)])
-        names = [alias.name for alias in entity.aliases if alias.name != entity.name]
-        parts = [self._content.kind(entity), *entity.codes, *dict.fromkeys(names)]
-        said = [
-            self._content.text(fact)
-            for edge in self._around.get(identity, ())[:_MOST_SENTENCES]
-            for fact in edge.facts[:1]
-        ]
         return {
             "id": _id(identity),
             "human_readable_id": number,
             "title": self._titles[identity],
             "type": entity.kind.value.upper(),
-            "description": "；".join(["、".join(parts), *said]),
+            "description": self._content.description(identity),
             "text_unit_ids": units,
             "frequency": len(units),
             "degree": len(self._degrees[identity]),
             "liantu_id": identity,
         }
-
-    @cached_property
-    def _around(self) -> dict[str, list[FactEdge]]:
-        """The edges at each entity, those with most sources first; measured edges come last."""
-        around: dict[str, list[FactEdge]] = defaultdict(list)
-        measured = set(self._content.words.of_family("measured"))
-        for edge in sorted(self._edges, key=lambda each: (each.key.relation in measured, -each.sources, each.key)):
-            for end in dict.fromkeys((edge.key.subject, edge.key.object)):
-                around[end].append(edge)
-        return around
 
     def _edge_id(self, edge: FactEdge) -> str:
         return _id("edge", *map(str, edge.key))
@@ -171,25 +161,34 @@ class _Index:
     def _relationship(self, number: int, edge: FactEdge) -> Record:
         identity = self._edge_id(edge)
         newest = sorted(edge.facts, key=lambda fact: (-fact.last_published_on.toordinal(), fact.id))
-        degree = len(self._degrees[edge.key.subject]) + len(self._degrees[edge.key.object])
-        return {
-            "id": identity,
-            "human_readable_id": number,
-            "source": self._titles[edge.key.subject],
-            "target": self._titles[edge.key.object],
-            "description": "；".join(self._sourced(fact) for fact in newest[:_MOST_SENTENCES]),
+        sentences = map(self._content.sourced, newest[:MOST_SENTENCES])
+        return self._between(number, identity, edge.key.subject, edge.key.object) | {
+            "description": word("sentences", self._content.lang).join(sentences),
             "weight": self._content.certainty(edge.facts),
-            "combined_degree": degree,
             "text_unit_ids": sorted(self._units_of[identity]),
             "liantu_relation": edge.key.relation,
             "liantu_sign": edge.key.sign,
             "liantu_sources": edge.sources,
         }
 
-    def _sourced(self, fact: Fact) -> str:
-        best = best_evidence((fact,))
-        said = "、".join(filter(None, (best.speaker, best.published_on.isoformat())))
-        return f"{self._content.text(fact)}（{said}）"
+    def _measure(self, number: int, indicator: str, thing: str) -> Record:
+        """Return the relationship of an indicator to what it measures, which no document states."""
+        measures = word("export.measures", self._content.lang, thing=self._content.name(thing))
+        return self._between(number, _id(MEASURES, indicator, thing), indicator, thing) | {
+            "description": f"{self._content.name(indicator)} {measures}",
+            "weight": 1.0,
+            "text_unit_ids": sorted(self._units_of[_id(indicator)]),
+            "liantu_relation": MEASURES,
+        }
+
+    def _between(self, number: int, identity: str, source: str, target: str) -> Record:
+        return {
+            "id": identity,
+            "human_readable_id": number,
+            "source": self._titles[source],
+            "target": self._titles[target],
+            "combined_degree": len(self._degrees[source]) + len(self._degrees[target]),
+        }
 
     def _covariate(self, number: int, fact: Fact) -> Record:
         best, clocks = best_evidence((fact,)), known(fact)
@@ -199,7 +198,7 @@ class _Index:
             "human_readable_id": number,
             "covariate_type": "claim",
             "type": fact.relation.upper(),
-            "description": self._sourced(fact),
+            "description": self._content.sourced(fact),
             "subject_id": self._titles[fact.subject],
             "object_id": self._titles[fact.object],
             "status": _status(fact),
@@ -262,7 +261,8 @@ class _Index:
         number, members = numbers[item.id], [each for each in item.members if each in self._content.entities]
         inside = set(members)
         edges = [edge for each in members for edge in self._leaving[each] if edge.key.object in inside]
-        name = item.summary.title if item.summary else "、".join(self._titles[each] for each in members[:3])
+        named = (self._titles[each] for each in members[:3])
+        name = item.summary.title if item.summary else listed(named, self._content.lang)
         shared: Record = {
             "human_readable_id": number,
             "community": number,
@@ -283,23 +283,23 @@ class _Index:
         return shared | community, shared | self._report(item, name)
 
     def _report(self, item: Community, name: str) -> Record:
-        """Return the report of a theme: every line of its summary is a finding, explained by its facts' quotes."""
+        """Return the report of a theme: its first line, then every other as a finding that quotes explain."""
         lines = (*(item.summary.lines if item.summary else ()), *item.changes)
         wanted = {fact for line in lines for fact in line.facts}
-        quotes = {fact.id: self._sourced(fact) for fact in self._content.view.facts(ids=wanted)} if wanted else {}
-        findings = [
-            {"summary": line.text, "explanation": "；".join(quotes[each] for each in line.facts if each in quotes)}
-            for line in lines
-        ]
-        summary = findings[0]["summary"] if findings else name
-        body = "\n\n".join(f"## {each['summary']}\n\n{each['explanation']}" for each in findings)
-        content = f"# {name}\n\n{summary}\n\n{body}"
+        facts = {fact.id: fact for fact in self._content.view.facts(ids=wanted)} if wanted else {}
+        quotes = {identity: self._content.quoted(fact) for identity, fact in facts.items()}
+        between = word("sentences", self._content.lang)
+        told = [(line.text, between.join(quotes[each] for each in line.facts if each in quotes)) for line in lines]
+        summary, explained = told[0] if told else (name, "")
+        findings = [{"summary": line, "explanation": quoted} for line, quoted in told[1:]]
+        parts = (f"# {name}", summary, explained, *(f"## {line}\n\n{quoted}" for line, quoted in told[1:]))
+        content = "\n\n".join(filter(None, parts))
         return {
             "id": _hash(item.id + content),
             "summary": summary,
             "full_content": content,
             "rank": round(10 * len(item.members) / self._largest, 1),
-            "rating_explanation": "成员数，最大的主题为 10",
+            "rating_explanation": word("export.rank", self._content.lang),
             "findings": findings,
             "full_content_json": json.dumps(
                 {"title": name, "summary": summary, "findings": findings}, ensure_ascii=False

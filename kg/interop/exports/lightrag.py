@@ -14,19 +14,17 @@ from collections import defaultdict
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from kg.interop.exports.content import best_evidence, plain
+from kg.interop.exports.content import MEASURES, MOST_SENTENCES, best_evidence, plain
+from kg.messages.words import word
 from kg.model import Modality, Polarity
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kg.interop.exports.content import ExportContent, FactEdge
-    from kg.model import Chunk, Evidence, Fact
-    from kg.store.port import DocumentHead
+    from kg.model import Chunk, Evidence
 
-_MOST_SENTENCES = 12  # facts that one description words
 _SEPARATOR = "<SEP>"  # LightRAG's own, between descriptions that it merges
-_SIGNS = {1: "同向", -1: "反向"}
 # One keyword of every edge states its facts and is read back on import: 硅料供给→硅料价格 [affects -1 forecast 0.82]
 TYPED = re.compile(
     r"(?P<source>.+)→(?P<target>.+) \[(?P<relation>\w+)(?: (?P<sign>[+-]1))?(?: (?P<modality>"
@@ -49,77 +47,93 @@ def custom_kg(content: ExportContent) -> dict[str, list[dict[str, Any]]]:
     pairs: dict[tuple[str, str], list[FactEdge]] = defaultdict(list)
     for edge in content.edges():
         if edge.is_live and edge.key.subject != edge.key.object:
-            pairs[min(edge.key.subject, edge.key.object), max(edge.key.subject, edge.key.object)].append(edge)
-    around: dict[str, list[FactEdge]] = defaultdict(list)
-    for pair, edges in pairs.items():
-        edges.sort(key=lambda edge: (-edge.sources, edge.key))
-        for end in pair:
-            around[end] += edges
+            pairs[_pair(edge.key.subject, edge.key.object)].append(edge)
+    measures = dict.fromkeys(content.measures())
+    ends = dict.fromkeys(end for pair in (*pairs, *measures) for end in pair)
     return {
         "chunks": passages.chunks(),
-        "entities": [_entity(content, passages, end, around[end]) for end in content.entities if end in around],
-        "relationships": [_relationship(content, passages, edges) for _, edges in sorted(pairs.items())],
+        "entities": [_entity(content, passages, end) for end in content.entities if end in ends],
+        "relationships": [
+            *(_relationship(content, passages, edges) for _, edges in sorted(pairs.items())),
+            *(_measure(content, passages, each) for each in measures if _pair(*each) not in pairs),
+        ],
     }
+
+
+def _pair(one: str, other: str) -> tuple[str, str]:
+    return min(one, other), max(one, other)
 
 
 class _Passages:
     """The passages of a base, and which of them holds a quote."""
 
     def __init__(self, content: ExportContent) -> None:
-        self._heads = {head.id: head for head in content.documents()}
-        documents = filter(None, map(content.view.document, self._heads))
+        documents = filter(None, (content.view.document(head.id) for head in content.documents()))
         self._chunks = {document.id: content.passages(document) for document in documents}
+        self._content, self._source = content, content.source
 
     def chunks(self) -> list[dict[str, Any]]:
         """Return every passage under its source; the first line makes texts of equal words different texts."""
         return [
             {
-                "content": f"［{self.source(document)}］\n{plain(chunk.text)}",
+                "content": f"［{self._source(document)}］\n{plain(chunk.text)}",
                 "source_id": chunk.id,
                 "chunk_order_index": number,
-                "file_path": self.source(document),
+                "file_path": self._source(document),
             }
             for document, chunks in self._chunks.items()
             for number, chunk in enumerate(chunks)
         ]
 
-    def source(self, document: str) -> str:
-        """Return a document's day, publisher and title, as one name without a slash: LightRAG keeps file names."""
-        head: DocumentHead = self._heads[document]
-        return plain(" ".join(filter(None, (str(head.published_on), head.publisher, head.title)))).replace("/", "／")
+    def of(self, identity: str) -> dict[str, str]:
+        """Return the passage of the best witnessed fact of an entity, as `at` does."""
+        edges = self._content.around.get(identity)
+        return self.at(best_evidence(edges[0].facts)) if edges else {"source_id": "", "file_path": ""}
 
     def at(self, item: Evidence) -> dict[str, str]:
         """Return the passage that holds a quote as `source_id` and `file_path`."""
         chunks: list[Chunk] = self._chunks[item.document]
         place = max(bisect_right(chunks, item.start, key=attrgetter("start")) - 1, 0)
-        return {"source_id": chunks[place].id if chunks else "", "file_path": self.source(item.document)}
+        return {"source_id": chunks[place].id if chunks else "", "file_path": self._source(item.document)}
 
 
-def _entity(content: ExportContent, passages: _Passages, identity: str, edges: list[FactEdge]) -> dict[str, Any]:
-    entity = content.entities[identity]
-    names = [alias.name for alias in entity.aliases if alias.name != entity.name]
-    parts = [content.kind(entity), *entity.codes, *dict.fromkeys(names)]
-    best = best_evidence(edges[0].facts)
+def _entity(content: ExportContent, passages: _Passages, identity: str) -> dict[str, Any]:
     return {
         "entity_name": content.titles[identity],
-        "entity_type": entity.kind.value,
-        "description": "、".join(map(plain, parts)),
-        **passages.at(best),
+        "entity_type": content.entities[identity].kind.value,
+        "description": content.description(identity),
+        **passages.of(identity),
     }
 
 
 def _relationship(content: ExportContent, passages: _Passages, edges: list[FactEdge]) -> dict[str, Any]:
+    edges = sorted(edges, key=lambda edge: (-edge.sources, edge.key))
     first = edges[0].key
     facts = [fact for edge in edges for fact in edge.facts if not fact.superseded_by]
-    newest = sorted(facts, key=lambda fact: (-fact.last_published_on.toordinal(), fact.id))[:_MOST_SENTENCES]
-    keywords = [word for edge in edges for word in _keywords(content, edge)]
+    newest = sorted(facts, key=lambda fact: (-fact.last_published_on.toordinal(), fact.id))[:MOST_SENTENCES]
+    keywords = [each for edge in edges for each in _keywords(content, edge)]
     return {
         "src_id": content.titles[first.subject],
         "tgt_id": content.titles[first.object],
-        "description": _SEPARATOR.join(_sentence(content, passages, fact) for fact in newest),
+        "description": _SEPARATOR.join(map(content.sourced, newest)),
         "keywords": ",".join(dict.fromkeys(keywords)),
         "weight": content.certainty(facts),
         **passages.at(best_evidence(facts)),
+    }
+
+
+def _measure(content: ExportContent, passages: _Passages, ends: tuple[str, str]) -> dict[str, Any]:
+    """Return the relationship of an indicator to what it measures, which no document states."""
+    one, other = (content.titles[end] for end in ends)
+    measures = word("export.measures", content.lang, thing=other)
+    typed = f"{one}→{other}".replace(",", "，") + f" [{MEASURES} 1.00]"
+    return {
+        "src_id": one,
+        "tgt_id": other,
+        "description": f"{one} {measures}",
+        "keywords": f"{measures},{typed}".replace(", ", "，"),
+        "weight": 1.0,
+        **passages.of(ends[0]),
     }
 
 
@@ -132,12 +146,4 @@ def _keywords(content: ExportContent, edge: FactEdge) -> list[str]:
     ends = f"{content.titles[key.subject]}→{content.titles[key.object]}".replace(",", "，")
     confidence = max(fact.confidence for fact in edge.facts)
     typed = f"{ends} [{key.relation}{sign}{modality}{denied} {confidence:.2f}]"
-    return [content.caption(key), *filter(None, [_SIGNS.get(key.sign)]), typed]
-
-
-def _sentence(content: ExportContent, passages: _Passages, fact: Fact) -> str:
-    best = best_evidence((fact,))
-    direction = f"{content.titles[fact.subject]}→{content.titles[fact.object]}"
-    sign = f"，{_SIGNS[fact.sign]}" if fact.sign else ""
-    source = "，".join(filter(None, (best.speaker, passages.source(best.document))))
-    return plain(f"{content.text(fact)}（{direction}{sign}；{source}：「{best.quote}」）")
+    return [content.caption(key), *content.sign(key.sign), typed]

@@ -73,7 +73,7 @@ def write_neo4j(content: ExportContent, folder: Path) -> None:
     _write(folder / "communities.csv", _COMMUNITY, _communities(content))
     _write(folder / "facts.csv", _FACT, (_fact(content, fact) for fact in content.facts()))
     _write(folder / "members.csv", _MEMBER, _members(content))
-    _write(folder / "about.csv", _ABOUT, _about(content))
+    _write(folder / "about.csv", _ABOUT, ((*each, "ABOUT") for each in content.measures()))
     (folder / "import.args").write_text(_ARGUMENTS, encoding="utf-8")
     (folder / "schema.cypher").write_text(_SCHEMA + "".join(_indexes(content)), encoding="utf-8")
     (folder / "style.grass").write_text(_style(content), encoding="utf-8")
@@ -108,13 +108,6 @@ def _members(content: ExportContent) -> Iterator[tuple[Any, ...]]:
         for member in item.members:
             if member in content.entities:
                 yield member, item.id, "IN_COMMUNITY"
-
-
-def _about(content: ExportContent) -> Iterator[tuple[str, str, str]]:
-    """Yield what each indicator is about: the price of a product, the margin of a company."""
-    for entity in content.entities.values():
-        if entity.about in content.entities:
-            yield entity.id, entity.about, "ABOUT"
 
 
 def _fact(content: ExportContent, fact: Fact) -> tuple[Any, ...]:

@@ -9,8 +9,10 @@ import igraph
 import networkx as nx
 from networkx.readwrite.gexf import GEXFWriter
 
-from kg.interop.exports.content import EdgeKey, ExportContent, plain
+from kg.interop.exports.content import MEASURES, EdgeKey, ExportContent, plain
 from kg.interop.exports.tables import TABLES, edge_measures, iso
+from kg.messages.words import word
+from kg.model import Modality, Polarity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,6 +101,12 @@ def _edges(content: ExportContent) -> Iterator[tuple[str, str, str, Attributes]]
         one, other = named.pop("subject"), named.pop("object")
         drawn: Attributes = {"label": content.caption(edge.key), "weight": content.certainty(edge.facts)}
         yield one, other, key, drawn | _given(named)
+    for one, other in content.measures():
+        label = word("export.measures", content.lang, thing="").strip()
+        stated = {"sign": 0, "polarity": Polarity.POSITIVE.value, "modality": Modality.ASSERTED.value}
+        clocks = _given(dict(zip(_COLUMNS["nodes"][-3:], content.touched.get(one, ()), strict=False)))
+        fixed: Attributes = {"label": label, "relation": MEASURES, "weight": 1.0}
+        yield one, other, MEASURES, fixed | stated | clocks
 
 
 def _given(named: dict[str, Any]) -> Attributes:

@@ -31,6 +31,7 @@ ColumnType = Literal["text", "whole", "number", "day", "instant", "texts", "whol
 Row = tuple[Any, ...]
 _BATCH = 20_000  # rows of a Parquet row group
 _FORMULA = tuple("=+-@\t\r＝＋－＠")  # what makes a spreadsheet compute a cell (OWASP, CSV injection)
+MARK = "\ufeff"  # by which Excel and WPS on a Chinese Windows know UTF-8
 _CLOCKS = "published_on:day last_published_on:day known_from:instant"
 _CLAIM = "subject subject_name relation object object_name sign:whole polarity modality"
 
@@ -78,7 +79,8 @@ def _nodes(content: ExportContent) -> Iterator[Row]:
     for entity in content.entities.values():
         aliases = tuple(dict.fromkeys(alias.name for alias in entity.aliases if alias.name != entity.name))
         clocks = content.touched.get(entity.id, (None, None, None))
-        yield entity.id, entity.kind.value, entity.name, aliases, entity.codes, entity.about or None, *clocks
+        about = (entity.about, content.name(entity.about)) if entity.about else (None, None)
+        yield entity.id, entity.kind.value, entity.name, aliases, entity.codes, *about, *clocks
 
 
 def _edges(content: ExportContent) -> Iterator[Row]:
@@ -176,7 +178,7 @@ def _themes(content: ExportContent) -> Iterator[Row]:
 
 
 TABLES = (
-    ExportTable("nodes", columns_of("id kind name aliases:texts codes:texts about", _CLOCKS), _nodes),
+    ExportTable("nodes", columns_of("id kind name aliases:texts codes:texts about about_name", _CLOCKS), _nodes),
     ExportTable(
         "edges",
         columns_of(_CLAIM, "facts:whole live_facts:whole sources:whole confidence:number valid_from:day valid_to:day")
@@ -236,8 +238,8 @@ def write_csv(content: ExportContent, folder: Path, *, plain_text: bool = False)
 def write_rows(
     columns: Mapping[str, ColumnType], rows: Iterator[Row], file: TextIO, *, plain_text: bool = False
 ) -> None:
-    """Write rows as CSV with a header."""
-    writer = csv.writer(file, lineterminator="\n")
+    """Write rows as CSV with a header; every cell is quoted, since LibreOffice also parts cells at semicolons."""
+    writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_MINIMAL if plain_text else csv.QUOTE_ALL)
     writer.writerow(columns)
     types = tuple(columns.values())
     for row in rows:

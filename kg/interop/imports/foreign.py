@@ -193,8 +193,9 @@ class IndexImport:
 
 def _without_kind(name: str, kind: Kind) -> str:
     """Return a name without the kind that an export appended: 锂（产品）."""
-    wording = vocabulary().kinds[kind]["zh"]
-    return name.strip().removesuffix(f"（{wording}）").removesuffix(f"({wording})")
+    for wording in vocabulary().kinds[kind].values():
+        name = name.strip().removesuffix(f"（{wording}）").removesuffix(f"({wording})")
+    return name.strip()
 
 
 def kind_of_type(text: str) -> Kind | None:

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import ParseError
 import networkx as nx
 
 from kg.errors import DocumentError
-from kg.interop.exports.content import folded_name
+from kg.interop.exports.content import MEASURES, folded_name
 from kg.interop.exports.lightrag import TYPED
 from kg.interop.imports.foreign import ForeignGraph, ForeignLink, ForeignText, day_in, day_named, grouped
 from kg.model import Fact, Modality, Polarity
@@ -91,7 +91,8 @@ def _links(edges: Iterable[tuple[str, str, Record]]) -> Iterator[ForeignLink]:
         )
         stated = [(ends, found) for found in typed if (ends := _ends(found, one, other))]
         for (source, target), found in stated:
-            yield ForeignLink(source, target, passages, _claim(found), confidence=float(found["confidence"]))
+            if found["relation"] != MEASURES:  # of two entities, stated by no document
+                yield ForeignLink(source, target, passages, _claim(found), confidence=float(found["confidence"]))
         if not stated:
             yield ForeignLink(one, other, passages, Fact("", "", "", ""))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kg.messages.words import word
 from kg.query.themes.biography import ThemeChapter, episodes, name_of, titles_of
 from kg.query.themes.listing import NoRun, standing
+from kg.store.visibility import is_before_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -53,7 +54,7 @@ def changes(session: QuerySession, since: date, *, level: int = 0) -> ChangesAns
     """Return what changed in the themes of one level after the last run of `since` or before.
 
     Raises:
-        NoRun: before the first weekly run.
+        NoRun: before the first weekly run; on a day before the first document nothing has changed.
     """
     before: Run | None = None
     last: Run | None = None
@@ -74,6 +75,8 @@ def changes(session: QuerySession, since: date, *, level: int = 0) -> ChangesAns
         for community in _of_level(run, level):
             # The first line of a week counts its facts; here the facts themselves are listed.
             news.setdefault(community.id, {}).update(dict.fromkeys(community.changes[1:]))
+    if last is None and is_before_all(session.view):
+        return ChangesAnswer(None, session.view.as_of or since, (), (), 0)
     if last is None:
         raise NoRun
     holds = standing(session.view, [line for lines in news.values() for line in lines])

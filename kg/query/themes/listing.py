@@ -10,6 +10,7 @@ from kg.errors import QuestionError
 from kg.query.answers import Node, ThemeAnswer
 from kg.query.session import QuerySession
 from kg.query.themes.biography import biography
+from kg.store.visibility import is_before_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -39,9 +40,11 @@ def themes(view: View, *, level: int = 0) -> tuple[Community, ...]:
     """Return the communities of one level, largest first, with the lines whose facts the view holds.
 
     Raises:
-        NoRun: before the first weekly run.
+        NoRun: before the first weekly run; on a day before the first document there are none.
     """
     run = view.run()
+    if run is None and is_before_all(view):
+        return ()
     if run is None:
         raise NoRun
     found = sorted((c for c in run.communities if c.level == level), key=lambda c: (-len(c.members), c.id))

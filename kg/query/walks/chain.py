@@ -28,6 +28,7 @@ _MAKERS = vocabulary().of_role("makes", "member")
 _STAGE_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY})
 _TOPIC_KINDS = _STAGE_KINDS | {Kind.THEME}
 _BREADTH = 14  # strongest links followed from one node
+_OWN_BREADTH = 40  # of the topic itself, whose links to businesses and policies are no stages
 _COMPANIES = 8  # companies shown on one stage
 _OF_TOPIC = 30  # companies shown on the topic itself
 _MOST_MAKERS = 60  # strongest makers looked at, of one entity
@@ -108,10 +109,17 @@ def _sides(session: QuerySession, start: list[int], within: Mapping[int, float])
     return {row: side for row, (_, side) in found.items()}
 
 
-def _expand(session: QuerySession, rows: Iterable[int], relations: Sequence[str], direction: Direction) -> list[Step]:
+def _expand(
+    session: QuerySession,
+    rows: Iterable[int],
+    relations: Sequence[str],
+    direction: Direction,
+    *,
+    most: int = _BREADTH,
+) -> list[Step]:
     """Return the strongest steps of topics that lead to another topic."""
     head = session.topics.head
-    steps = session.expand(session.topics.rows(rows), relations, direction, limit=_BREADTH)
+    steps = session.expand(session.topics.rows(rows), relations, direction, limit=most)
     return [step for step in steps if head(step.source) != head(step.target)]
 
 
@@ -144,7 +152,7 @@ def _walk(
     for level in range(1, depth + 1):
         ends = [
             (step, head(step.source if direction == "in" else step.target))
-            for step in _expand(session, frontier, _FLOW, direction)
+            for step in _expand(session, frontier, _FLOW, direction, most=_OWN_BREADTH if level == 1 else _BREADTH)
         ]
         against = _contradicted(session, [step for step, end in ends if _is_stage(session, end)])
         found = [(step, end) for step, end in ends if _is_stage(session, end) and step not in against]

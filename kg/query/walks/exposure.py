@@ -62,6 +62,15 @@ _GAINS = (
 _MEASURED = re.compile(f"(?:{'|'.join(sorted({*_BURDENS, *_GAINS}, key=lambda name: (-len(name), name)))})$")
 _WHOSE = re.compile("^(?:中国|国内|我国|全球|上市|头部|龙头|相关|上游|中游|下游|部分|主要)+")
 _FIRMS = re.compile("(?:企业|公司|厂商|板块|行业|股)$")
+# what stands between an owner and its measure: 归母 of 券商归母净利润, 营业 of 煤炭行业营业成本
+_QUALIFIED = re.compile(
+    "(?:的|归母|扣非|营业|期间|平均|综合|主营|销售|财务|管理|研发|投资|固收|资产|经营|采购|融资|减值|计提|制造端?|生产|冶炼|运营|燃料"
+    "|成本|盈利|利润|原料|原材料|度电|吨|单|总|净)+$"
+)
+# firms that are no group of their own: 头部企业, 产业链公司
+_ANY_FIRMS = re.compile(
+    "(?:我国|中国|国内|国际|海外|头部|龙头|优质|中小|大|一线|相关|部分|多数|已有|覆盖|上半年|产业链|[上中下]游|中上游|A|港|各|子)*(?:企业|公司|厂商|板块|行业|股)"
+)
 _KNOWN = 3  # facts of a trade that a measure may be of
 # A list of shares that rose and fell, or that funds hold, says who is counted to a trade, not who makes its goods.
 _MOVERS = re.compile(
@@ -99,6 +108,12 @@ def indicator_polarity(indicator: str) -> int:
     return 1 if indicator.endswith(_GAINS) else 0
 
 
+def measure_of(name: str) -> str:
+    """Return the measure that a name ends in: 毛利率 of 挖掘机毛利率."""
+    found = _MEASURED.search(name)
+    return found[0] if found else ""
+
+
 @dataclass(frozen=True, slots=True)
 class _View:
     """What one fact says of a party, relative to the move that is asked about."""
@@ -134,7 +149,7 @@ def parties_of(session: QuerySession, factor: Mapping[Entity, Sense]) -> list[Pa
             del found[party.entity.id]
         else:
             found[party.entity.id] = replace(party, weak=known is None)
-    return sorted(found.values(), key=_order)
+    return sorted(found.values(), key=lambda party: _order(party, own))
 
 
 def _parties(
@@ -145,14 +160,16 @@ def _parties(
     ]
     for party, each in _by_party(views).items():
         entity = session.known(party)
-        if entity and (entity.kind in PARTIES or _group(entity)):
-            yield _stated(session, entity, each)
+        group = _group(entity) if entity and entity.kind is Kind.INDICATOR else ""
+        if entity and (entity.kind in PARTIES or group):
+            yield _stated(session, replace(entity, name=group) if group else entity, each)
 
 
-def _order(party: Party) -> tuple[bool, int, bool, int, float, str]:
+def _order(party: Party, own: Collection[str]) -> tuple[bool, int, bool, int, float, str]:
     basis = ("stated", "mirrored", "inferred").index(party.basis)
     support = sum(fact.witnesses * fact.confidence for fact in party.facts)
-    return party.weak, basis, party.entity.kind != Kind.COMPANY, -party.sign, -support, party.entity.id
+    is_trade = party.entity.kind != Kind.COMPANY and party.entity.id not in own
+    return party.weak, basis, is_trade, -party.sign, -support, party.entity.id
 
 
 # ── stated ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -193,7 +210,7 @@ def _views(session: QuerySession, fact: Fact, direction: int) -> Iterator[_View]
     elif _passed_on(session, fact, target):
         return
     elif target.kind == Kind.INDICATOR and (value := indicator_polarity(target.id)):
-        owner = target.about or _owner(session, target.name) or _group(target)
+        owner = target.about or _owner(session, target.name) or (_group(target) and target.id)
         if owner:
             yield _View(owner, sign * value, direct, fact)
 
@@ -206,7 +223,7 @@ def turns(fact: Fact) -> bool:
 def _owner(session: QuerySession, name: str) -> str:
     """Return the trade or listed company that a measure without an owner refers to: 头部房企融资成本 is of 房地产."""
     measured = _MEASURED.sub("", name)
-    plain = _WHOSE.sub("", measured)
+    plain = _QUALIFIED.sub("", _WHOSE.sub("", measured))
     firms = _FIRMS.search(plain) is not None
     for spelling in (spelled for each in (plain, _FIRMS.sub("", plain)) for spelled in spellings(each)):
         for each in session.view.named(spelling):
@@ -217,9 +234,9 @@ def _owner(session: QuerySession, name: str) -> str:
 
 
 def _group(target: Entity) -> str:
-    """Return a measure of a group of firms that has no entity of its own: 出口企业盈利空间 names who pays."""
+    """Return the group of firms, without an entity of its own, that a measure is of: 出口企业 of 出口企业盈利空间."""
     group = _MEASURED.sub("", target.name)
-    return target.id if group != target.name and _FIRMS.search(group) and not _FIRMS.fullmatch(group) else ""
+    return group if group != target.name and _FIRMS.search(group) and not _ANY_FIRMS.fullmatch(group) else ""
 
 
 def _passed_on(session: QuerySession, fact: Fact, target: Entity) -> bool:
@@ -270,14 +287,25 @@ class _Role:
 
 
 def _by_role(session: QuerySession, factor: Mapping[Entity, Sense], known: Mapping[str, Party]) -> Iterator[Party]:
-    """Yield the makers, holders, buyers and substitutes of what the factor is a measure of."""
+    """Yield the makers, holders, buyers and substitutes of what the factor is a measure of, and its own trade."""
     for entity, sense in factor.items():
         measure = _OF_THING.get(entity.kind) or _measure(session, entity)
         thing = entity if entity.kind in _THINGS else session.known(entity.about) if measure else None
         if thing is None or thing.kind not in _THINGS:
             continue
-        signs = _MEASURES[measure]
-        yield from _of_roles(session, thing, {role: sign * sense.move for role, sign in signs.items()}, known)
+        signs = {role: sign * sense.move for role, sign in _MEASURES[measure].items()}
+        parties = list(_of_roles(session, thing, signs, known))
+        if entity is not thing:
+            yield from _own_trade(session, thing, [each for each in parties if each.sign == signs["maker"]])
+        yield from parties
+
+
+def _own_trade(session: QuerySession, thing: Entity, makers: Sequence[Party]) -> Iterator[Party]:
+    """Yield a thing itself as gaining or paying with its makers, as sources name them."""
+    facts = tuple(fact for maker in makers for fact in maker.facts if fact.object in session.topics.ids(thing.id))
+    if facts:
+        reason = word("exposure.own", session.lang)
+        yield Party(thing, makers[0].sign, "inferred", reason, facts, tuple(session.citations(facts, _CITED)))
 
 
 def _measure(session: QuerySession, entity: Entity) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 from kg.errors import UnknownName
@@ -14,7 +14,7 @@ from kg.model import Kind
 from kg.query.answers import Exposure, ImpactAnswer, Node, Path
 from kg.query.resolve import factor, moved_alike, narrower, near_names, same_factor, spoken_names
 from kg.query.session import QuerySession, Step, spoken, subgraph
-from kg.query.walks.exposure import Sense, indicator_polarity, parties_of, turns
+from kg.query.walks.exposure import Sense, indicator_polarity, measure_of, parties_of, turns
 from kg.query.wording import said_of
 from kg.relations import vocabulary
 
@@ -37,10 +37,11 @@ _AGAINST = (
 
 _EACH = 8
 _EFFECT = vocabulary().of_role("effect")
+_FLOW = vocabulary().of_role("flow")
 _ROLES = (
     ("maker", vocabulary().of_role("makes", "member"), "in"),
-    ("upstream", vocabulary().of_role("flow"), "in"),
-    ("downstream", vocabulary().of_role("flow"), "out"),
+    ("upstream", _FLOW, "in"),
+    ("downstream", _FLOW, "out"),
     ("user", vocabulary().of_role("use"), "in"),
 )
 
@@ -199,9 +200,21 @@ def _holds(session: QuerySession, path: Path, move: int) -> bool:
 
 
 def _comes_back(session: QuerySession, nodes: Sequence[str]) -> bool:
-    """Whether two nodes are one thing, or a kind of it: 铝价格 → 电解铝需求 → 电解铝价格."""
-    names = [session.name(node) for node in nodes]
-    return any(one.endswith(other) or other.endswith(one) for one, other in combinations(names, 2))
+    """Whether two nodes are one thing, or a kind of it: 铝价格 → 电解铝需求 → 电解铝价格; 氧化铝价格 is of another."""
+    return any(_is_kind(session, one, other) for one, other in permutations(nodes, 2))
+
+
+def _is_kind(session: QuerySession, node: str, other: str) -> bool:
+    """Whether a name ends in another, as a word (利率 is none in 毛利率), and what it is of is no input of the other's."""
+    name, ending = session.name(node), session.name(other)
+    if not name.endswith(ending) or len(measure_of(name)) > len(ending):
+        return False
+    whole, part = (known.about if (known := session.known(each)) else "" for each in (other, node))
+    row = session.index(part)
+    if not whole or row is None:
+        return True
+    flows = session.expand(session.topics.rows([row]), _FLOW, "out", limit=_BREADTH)
+    return not any(session.name(session.id_of(step.target)).endswith(session.name(whole)) for step in flows)
 
 
 def _names_both_ends(session: QuerySession, link: Link) -> bool:

@@ -189,8 +189,10 @@ def test_every_answer_is_json_on_demand(liantu: Liantu, kb: Path, arguments: lis
 
 @pytest.mark.parametrize("arguments", QUESTIONS, ids=lambda arguments: arguments[0])
 def test_every_command_sees_only_its_day(liantu: Liantu, kb: Path, arguments: list[str]):
+    """Before the first document an answer is empty; a question in words and a theme by its id are not found."""
     code = liantu(*arguments, "--as-of", "2024-01-09", "--kb", kb)
-    assert code == (0 if arguments[0] == "passages" else 1)
+    empty = {"passages", "chain", "impact", "causes", "relate", "profile", "themes"}
+    assert code == (0 if arguments[0] in empty else 1)
     assert "「" not in liantu.out.replace("「」", "")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 from contextlib import closing
 from dataclasses import replace
@@ -70,11 +71,14 @@ def test_links_between_companies_are_a_table_that_looks_back_only(tmp_path: Path
     assert CliRunner().invoke(links, ["--kb", str(base), "-o", str(now), "--min-confidence", "0"]).exit_code == 0
     late = ["--kb", str(base), "-o", str(then), "--as-of", str(day(1)), "--min-confidence", "0"]
     assert CliRunner().invoke(links, late).exit_code == 0
-    rows = list(csv.DictReader(now.read_text(encoding="utf-8").splitlines()))
+    rows = list(csv.DictReader(now.read_text(encoding="utf-8-sig").splitlines()))
     assert [row["relation"] for row in rows] == ["supplies", "competes_with"]
     wanted = {"product": "电池", "share": "35.0", "stage": "volume", "state": "active", "since": str(day(5))}
     assert wanted.items() <= rows[0].items()
     assert rows[0]["sentence"]
-    assert [row["relation"] for row in csv.DictReader(then.read_text(encoding="utf-8").splitlines())] == [
+    assert now.read_bytes().startswith(codecs.BOM_UTF8)
+    printed = CliRunner().invoke(links, ["--kb", str(base), "--min-confidence", "0"]).stdout
+    assert printed.startswith("relation,seller")
+    assert [row["relation"] for row in csv.DictReader(then.read_text(encoding="utf-8-sig").splitlines())] == [
         "competes_with"
     ]

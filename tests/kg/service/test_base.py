@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import liantu
 from kg.cli import root
-from kg.errors import StoreMissing, UnknownName
+from kg.errors import StoreMissing
 from kg.model import Run
 from kg.query.questions.registry import question
 from kg.query.themes.listing import NoRun
@@ -43,9 +43,19 @@ def test_an_answer_as_a_dictionary_is_what_the_command_line_prints(kb: Knowledge
     assert answers["ask"].to_dict()["schema"] == 1
 
 
+def test_an_answer_is_one_line_where_a_program_shows_it(kb: KnowledgeBase):
+    """Notebooks keep the `repr` of what they show."""
+    shown = repr(kb.chain("光伏"))
+    assert shown.startswith("ChainAnswer(topic='光伏', layers=<")
+    assert "links=<" in shown
+    assert all(
+        len(repr(each)) < 600
+        for each in (kb.profile("通威股份"), kb.facts(), kb.impact("硅料价格"), kb.ask("谁生产硅料？"))
+    )
+
+
 def test_a_question_as_of_a_day_sees_nothing_published_later(kb: KnowledgeBase):
-    with pytest.raises(UnknownName):
-        kb.chain("光伏", as_of=date(1999, 1, 1))
+    assert not kb.chain("光伏", as_of=date(1999, 1, 1)).graph.links
     assert kb.passages("硅料", as_of=date(1999, 1, 1)) == []
 
 

@@ -3,10 +3,13 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import socket
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -39,13 +42,20 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             [paper(99, "2024-01-01", *((f"甲用于{number}。" * 20, each) for number, each in enumerate(said)))],
             base.store,
         )
-    command = [sys.executable, "-c", CODE, "serve", "--kb", str(path), "--port", "0"]
+    with running(path) as (_, at):
+        yield at
+
+
+@contextmanager
+def running(path: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run the command; give its process and its address."""
+    command = [sys.executable, "-c", CODE, "serve", "--kb", str(path), "--port", "0", *options]
     environment = {**os.environ, "KG_SERVICE_KEYS": ""}
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as service:
         assert service.stdout is not None
-        yield service.stdout.readline().strip().removesuffix("/v1/")
+        yield service, service.stdout.readline().strip().removesuffix("/v1/")
         service.terminate()
 
 
@@ -167,3 +177,43 @@ def test_what_is_no_http_is_refused_in_problem_details(url: str, sent: bytes):
 
 def test_patience_is_longer_than_a_keep_alive():
     assert connections._IDLE_SECONDS > 5
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.extended)])
+def test_the_service_ends_with_the_process_that_accepts_connections(url: str, tmp_path: Path, workers: int):
+    """And the other way round: nothing goes on listening."""
+    path = tmp_path / "kb.liantu"
+    with open_kb(path, create=True) as base:
+        filled(solar(), base.store)
+    for victim in ("front", "service"):
+        with running(path, "--workers", str(workers)) as (service, own):
+            assert_serving(own)
+            children = Path(f"/proc/{service.pid}/task/{service.pid}/children").read_text().split()
+            os.kill(int(children[0]) if victim == "front" else service.pid, signal.SIGTERM)
+            service.wait(60)
+            while True:
+                try:
+                    opened(own).close()
+                except OSError:
+                    break
+    assert_serving(url)
+
+
+def test_health_is_answered_while_nothing_else_is(tmp_path: Path):
+    """A service that is stopped answers nothing; the process that accepts connections does."""
+    path = tmp_path / "kb.liantu"
+    with open_kb(path, create=True) as base:
+        filled(solar(), base.store)
+    with running(path) as (service, own):
+        assert_serving(own)
+        service.send_signal(signal.SIGSTOP)
+        try:
+            waiting = [opened(own, _asking(PROFILE)) for _ in range(200)]
+            healthy = httpx.get(f"{own}/health", timeout=20)
+            assert (healthy.status_code, healthy.json()) == (200, {"status": "ok"})
+            assert waiting[-1].recv(15) == b"HTTP/1.1 503 Se"
+        finally:
+            service.send_signal(signal.SIGCONT)
+        assert waiting[0].recv(15) == b"HTTP/1.1 200 OK"
+        for each in waiting:
+            each.close()

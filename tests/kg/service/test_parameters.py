@@ -7,7 +7,7 @@ from inspect import signature
 
 import pytest
 
-from kg.errors import KgError
+from kg.errors import KgError, UnknownName
 from kg.query.questions.parameters import WrongParameter
 from kg.query.questions.registry import KEYS, question
 from kg.service.base import KnowledgeBase
@@ -78,3 +78,23 @@ def test_known_at_has_no_edges(kb: KnowledgeBase, name: str):
             except KgError as error:
                 raised.append(error)
     assert not any("\n" in str(error) for error in raised)
+
+
+@pytest.mark.parametrize("ask", [
+    lambda kb: kb.chain("光伏").graph.links,
+    lambda kb: kb.impact("硅料价格").paths,
+    lambda kb: kb.causes("毛利率").paths,
+    lambda kb: kb.history("硅料价格", "隆基绿能").episodes,
+    lambda kb: kb.relate("光伏", "硅料").paths,
+    lambda kb: kb.profile("隆基绿能").links,
+    lambda kb: kb.neighbours("隆基绿能").edges,
+    lambda kb: kb.facts(name="隆基绿能").facts,
+    lambda kb: kb.diff("1998-01-01", name="光伏").changes,
+    lambda kb: kb.themes(),
+    lambda kb: kb.theme_changes("1998-01-01").themes,
+])  # fmt: skip
+def test_a_day_before_the_first_document_has_an_empty_answer(kb: KnowledgeBase, ask):
+    """A back-test starts there; a name that is never known stays an error on any other day."""
+    assert len(ask(kb.asof("1999-01-01"))) == 0
+    with pytest.raises(UnknownName):
+        kb.chain("不存在的行业")

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -120,7 +121,7 @@ def test_a_base_is_copied_and_restored_while_it_is_written_and_served(
 
 def test_a_damaged_backup_is_not_restored(capsys: pytest.CaptureFixture[str], bases: tuple[Path, Path]):
     served, other = bases
-    with sqlite3.connect(other) as connection:
+    with closing(sqlite3.connect(other, isolation_level=None)) as connection:
         connection.execute("DELETE FROM evidence")
     before = served.read_bytes()
     code, said = liantu(capsys, "copy", "--replace", other, served)
@@ -142,7 +143,7 @@ def test_a_base_that_is_gone_is_not_ready(bases: tuple[Path, Path]):
 def test_the_revision_alone_is_no_key(bases: tuple[Path, Path], tmp_path: Path):
     """A copy goes back in time and then forward again, to the same revision with other documents."""
     served, _ = bases
-    with sqlite3.connect(served) as source, sqlite3.connect(tmp_path / "copy.liantu") as target:
+    with closing(sqlite3.connect(served)) as source, closing(sqlite3.connect(tmp_path / "copy.liantu")) as target:
         source.backup(target)
     shutil.copy(tmp_path / "copy.liantu", tmp_path / "fresh.liantu")
     with open_kb(served) as kb:

@@ -69,7 +69,7 @@ def test_a_tool_gives_the_answer_of_the_python_method(kb: KnowledgeBase):
         ("profile", {}, "name: Field required"),
         ("chain", {"topic": "光伏", "depth": 9}, "depth"),
         ("chain", {"topic": "光伏", "shell": "rm"}, "shell"),
-        ("chain", {"topic": "光伏", "as_of": "1999-01-01"}, "光伏"),
+        ("chain", {"topic": "光伏二号", "as_of": "2026-01-01"}, "光伏"),
         ("delete", {}, "no tool 'delete'"),
         ("themes", {}, "weekly"),
     ],

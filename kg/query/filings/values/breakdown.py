@@ -54,6 +54,16 @@ class Breakdown:
         return next((n for n, each in enumerate(self.total.figures) if _is(each, whole, self.unit)), None)
 
 
+def part_name(label: str) -> str:
+    """Return the name of a part as its row prints it, without a head before it, footnotes and words for a sum.
+
+    >>> part_name("Net sales: North America Retail"), part_name("Total Americas"), part_name("United States (a)")
+    ('North America Retail', 'Americas', 'United States')
+    """
+    plain = _FOOTNOTE.sub(" ", label.rpartition(":")[2])
+    return " ".join(re.sub(r"(?i)^\W*(?:total|sales to)\b|合计$|^其中", " ", plain).split()).strip(" .,-–—")
+
+
 def label_words(label: str) -> tuple[str, ...]:
     """Return the words of a part's name without footnotes and words for the whole.
 

@@ -93,7 +93,7 @@ class StatementRows:
         label, figures = split_row(_CHANGED.sub("", plain) if self._percent else plain, percent=self._percent)
         found = list(_columns(plain, self._filing.year))
         real = [each for each in figures if each is not None and not (1990 <= abs(each) <= 2039 and each == int(each))]  # noqa: PLR2004
-        if found and not real:
+        if found and not real and not plain.endswith("."):  # a sentence is no head
             self._head_of(found)
             self._label = label
             return

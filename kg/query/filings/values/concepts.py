@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -77,6 +77,7 @@ class Concept:
         return next((n for n, pattern in enumerate(self.rows) if any(map(pattern.match, labels))), None)
 
 
+@lru_cache(maxsize=4096)
 def plain_label(label: str) -> str:
     """Return a row's label without caption, number and references to notes.
 

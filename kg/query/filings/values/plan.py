@@ -110,6 +110,15 @@ def is_member(label: str) -> bool:
     return not _words()["no_member"].search(label)
 
 
+def is_part(name: str) -> bool:
+    """Return whether the name of a row is one that the company gives a segment, region or product, no words for a sum.
+
+    >>> is_part("Pet"), is_part("reportable segments"), is_part("Full Year 2018 GAAP"), is_part("external customers")
+    (True, False, False, False)
+    """
+    return is_member(name) and len(name) > 1 and not _words()["no_part"].search(name)
+
+
 def is_choice(question: str) -> bool:
     """Return whether a question asks which part has the most, not for all of them."""
     return bool(_words()["which"].search(question) and _words()["best"].search(question))

@@ -7,6 +7,7 @@ clear: a row with another number of figures than the table has columns says noth
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,10 +18,11 @@ from kg.filing import ANNUAL, QUARTERLY, RELEASE
 from kg.query.filings.features import statement_looks
 from kg.query.filings.lexicon import STATEMENTS, lexicon
 from kg.query.filings.page_table import LOOKS
-from kg.query.filings.values.breakdown import FilingBreakdowns
+from kg.query.filings.values.breakdown import FilingBreakdowns, label_words, part_name
 from kg.query.filings.values.columns import StatementRows, cell_of
 from kg.query.filings.values.concepts import concepts
 from kg.query.filings.values.interim import interim_columns
+from kg.query.filings.values.plan import is_part
 from kg.query.filings.values.rows import Row, lines_of, split_row
 from kg.query.filings.values.totals import parts_below, with_totals
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from kg.query.filings.page_table import PageTable
     from kg.query.filings.values.concepts import Concept
 
-_PRIMARY = STATEMENTS[:3]
+PRIMARY = STATEMENTS[:3]
 _CANDIDATES, _LEAST = 8, 0.2
 _KNOWN_ROW, _MOST_KNOWN = 0.1, 15  # what a row of the vocabulary adds to a page's likeness to a statement
 _CONTINUED = 0.1
@@ -100,7 +102,10 @@ class StatementTable:
 
 @dataclass(frozen=True, slots=True)
 class StatementFigure:
-    """A value of a concept for a fiscal year, in units of the currency; `text[start:end]` is its row."""
+    """A value of a concept for a fiscal year, in units of the currency; `text[start:end]` is its row.
+
+    `part` is the segment, region or product that it is of, "" for the whole company.
+    """
 
     concept: str
     year: int
@@ -111,6 +116,7 @@ class StatementFigure:
     page: int
     start: int
     end: int
+    part: str = ""
 
 
 class FilingStatements:
@@ -128,6 +134,7 @@ class FilingStatements:
         read = [part for page in _statement_pages(table) for part in self._parts(page)]
         self.tables = sorted(read, key=lambda part: (-part.likeness, part.page))
         self._known: dict[tuple[str, int, str, int], StatementFigure | None] = {}
+        self._shared: dict[tuple[int, int, int], bool] = {}  # by two tables of this filing and a year
 
     def find(
         self, concept: Concept, year: int, basis: str = CONSOLIDATED, *, months: int = 0
@@ -204,6 +211,26 @@ class FilingStatements:
         """How the filing breaks its lines down."""
         return FilingBreakdowns(self._pages)
 
+    def shares_of(self, name: str, year: int) -> Iterator[StatementFigure]:
+        """Yield what segments, regions and products have of a line; where two tables differ on a part, it has none."""
+        concept = concepts()[name]
+        whole = self.find(concept, year)
+        lines = [each for each in concepts().values() if each.rows and each.statement != "balance"]
+        found: dict[tuple[str, ...], list[StatementFigure]] = defaultdict(list)
+        for each in self.breakdowns.of(whole.value) if whole else ():
+            column = each.column(whole.value) if whole else None
+            names = [part_name(row.label) for row in each.rows]
+            if column is None or any(line.fits(name) is not None for line in lines for name in names):
+                continue  # the income statement itself
+            for row, part in zip(each.rows, names, strict=True):
+                value = (row.figures[column] or 0.0) * each.unit
+                if value > 0 and is_part(part) and whole:
+                    own = replace(whole, value=value, label=row.label, page=each.page, part=part)
+                    found[label_words(part)].append(replace(own, start=row.start, end=row.end))
+        for same in found.values():
+            if len({each.value for each in same}) == 1:
+                yield same[0]
+
     def years(self) -> set[int]:
         """Return the fiscal years that columns are for."""
         return {year for table in self.tables for year in table.years if year}
@@ -247,6 +274,12 @@ class FilingStatements:
         """Return whether a further table is of the same accounts: it shares a page or total with the best one."""
         if table.page == best.page:
             return True
+        key = (id(table), id(best), year)
+        if key not in self._shared:
+            self._shared[key] = self._shares_total(table, best, year)
+        return self._shared[key]
+
+    def _shares_total(self, table: StatementTable, best: StatementTable, year: int) -> bool:
         for name in _TOTALS.get(table.statement, ()):
             one, other = (
                 [each.value for _, each in self._readings(concepts()[name], year, part)] for part in (table, best)
@@ -331,7 +364,7 @@ def _statement_pages(table: PageTable) -> list[_StatementPage]:
     """Return the pages that may hold primary statements or key figures."""
     looks = statement_looks(table)
     found = []
-    for number, name in enumerate(_PRIMARY):
+    for number, name in enumerate(PRIMARY):
         order = sorted(range(len(table)), key=lambda page: (-round(float(looks[page, number]), 4), page))
         rows = table.looks[:, LOOKS.index(f"rows_{name}")]
         for page in order[:_CANDIDATES]:

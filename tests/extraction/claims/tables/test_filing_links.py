@@ -31,6 +31,17 @@ CHINESE = """前五名客户
 前五名供应商
 1 赤岭铸造有限公司 2,345.67 7.50%
 2 单位甲 1,345.67 4.50%"""
+EXHIBIT = """EXHIBIT 21
+SUBSIDIARIES OF THE REGISTRANT
+Name State or Other Jurisdiction of Incorporation
+Oakwell Pumps, Inc. Delaware
+Oakwell Gauges (Shanghai) Co., Ltd. China
+Oakwell Ireland Research Ireland
+Oakwell Valves LLC (1) Delaware 51%
+Lakeside Mutual (an Ohio corporation)
+Oakwell Japan K.K. Japan Oakwell Korea Ltd. Korea
+Consent of Example LLP, Boston, Massachusetts
+These companies are organized in Delaware"""
 HOLDINGS = """在子公司中的权益
 子公司名称 主要经营地 注册地 业务性质 持股比例（%） 取得方式
 蓝溪泵业销售有限公司 杭州 杭州 销售 100.00 设立
@@ -71,6 +82,15 @@ def test_named_customers_of_an_english_filing(extractor: Extractor):
         ("org:lakesideyogurtsas", "subsidiary_of", "org:oakwellpumps,inc.", ""),
         ("org:oakwellpumps,inc.", "holds_stake_in", "org:brookmarques", "50"),
     }
+
+
+def test_subsidiaries_of_an_exhibit(extractor: Extractor):
+    filing = Filing("Oakwell Pumps, Inc.", "10-K", 2022, ends=date(2022, 12, 31), currency="USD")
+    own = "org:oakwellpumps,inc."
+    found = links(extractor, filing, [[(TABLE, 0, EXHIBIT)]], "en")
+    names = ("oakwellgauges(shanghai)co.,ltd.", "oakwellirelandresearch", "oakwellvalvesllc", "lakesidemutual")
+    listed = {(f"org:{name}", "subsidiary_of", own, "") for name in (*names, "oakwelljapank.k.", "oakwellkorealtd.")}
+    assert found == {*listed, (own, "holds_stake_in", "org:oakwellvalvesllc", "51")}
 
 
 def test_customers_suppliers_and_subsidiaries_of_a_chinese_report(extractor: Extractor):

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import csv
+import json
+import re
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -15,7 +19,7 @@ from kg.interop.exports.formats import FORMATS, ExportRefused, export
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.contracts.readings import day, fact, reading
-from tests.kg.interop.exports.sample import CATL, LITHIUM, base, exported
+from tests.kg.interop.exports.sample import CATL, LITHIUM, PRICE, base, exported
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +31,7 @@ def _bytes(place: Path) -> dict[str, bytes]:
 
 
 def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return path.read_text(encoding="utf-8-sig").splitlines(keepends=True)
 
 
 def test_the_command_offers_every_format():
@@ -136,3 +140,60 @@ def test_neo4j_has_communities_and_what_indicators_are_about(tmp_path: Path):
     communities = (folder / "communities.csv").read_text(encoding="utf-8")
     assert "锂电池" in communities
     assert communities.endswith("Community\n")
+
+
+def test_graphrag_and_lightrag_describe_in_the_same_words(tmp_path: Path):
+    """Kind, codes and other names of an entity, then its facts; a fact with its sign, source, day and quote."""
+    folder = exported("graphrag", tmp_path / "index") / "output"
+    graph = json.loads(exported("lightrag", tmp_path / "custom_kg.json").read_text(encoding="utf-8"))
+    entities = {each["entity_name"]: each["description"] for each in graph["entities"]}
+    theirs = {each["title"]: each["description"] for each in pq.read_table(folder / "entities.parquet").to_pylist()}
+    assert entities.items() <= theirs.items()
+    assert entities["宁德时代"].startswith("公司、300750.SZ、宁王；宁德时代 供应 比亚迪")
+    assert entities["碳酸锂价格"].startswith("指标、衡量碳酸锂；")
+    assert all("；" in text for text in theirs.values())
+    relationships = pq.read_table(folder / "relationships.parquet").to_pylist()
+    one, other = (
+        {each["description"] for each in rows if "毛利率［2024Q1］" in each["description"]}
+        for rows in (graph["relationships"], relationships)
+    )
+    assert one == other == {"碳酸锂价格下降 → 毛利率［2024Q1］（反向；示例证券甲、2024-01-02 报告1：「宁德时代」）"}
+
+
+def test_an_indicator_is_tied_to_what_it_measures_in_every_format(tmp_path: Path):
+    folder = exported("graphrag", tmp_path / "index") / "output"
+    graph = json.loads(exported("lightrag", tmp_path / "custom_kg.json").read_text(encoding="utf-8"))
+    ends = ("碳酸锂价格", "碳酸锂（产品）")
+    (edge,) = [row for row in pq.read_table(folder / "relationships.parquet").to_pylist() if row["target"] == ends[1]
+               and row["source"] == ends[0]]  # fmt: skip
+    assert (edge["description"], edge["weight"], bool(edge["text_unit_ids"])) == ("碳酸锂价格 衡量碳酸锂", 1.0, True)
+    assert ends in {(each["src_id"], each["tgt_id"]) for each in graph["relationships"]}
+    rows = csv.DictReader(_lines(exported("csv", tmp_path / "tables") / "nodes.csv"))
+    assert ("碳酸锂价格", "碳酸锂") in {(row["name"], row["about_name"]) for row in rows}
+    triple = f"<urn:liantu:{quote(PRICE, safe=':/')}> <urn:liantu:term:about> <urn:liantu:{quote(LITHIUM, safe=':/')}>"
+    assert triple in exported("rdf", tmp_path / "all.nt").read_text(encoding="utf-8")
+    for layout in ("graphml", "gexf"):
+        assert "measures" in exported(layout, tmp_path / f"all.{layout}").read_text(encoding="utf-8")
+
+
+def test_a_report_says_everything_once(tmp_path: Path):
+    folder = exported("graphrag", tmp_path / "index") / "output"
+    report = pq.read_table(folder / "community_reports.parquet").to_pylist()[0]
+    assert report["full_content"].count("宁德时代供应比亚迪。") == 1
+    assert report["full_content"].endswith("「宁德时代」")
+    assert report["summary"] == "宁德时代供应比亚迪。"
+
+
+@pytest.mark.parametrize("layout", ["graphrag", "lightrag"])
+def test_an_english_export_has_no_chinese_but_names_and_quotes(tmp_path: Path, layout: str):
+    with base().reader() as view:
+        export(view, layout, tmp_path / "out", lang="en")
+    if layout == "graphrag":
+        tables = [pq.read_table(tmp_path / "out" / "output" / f"{name}.parquet").to_pylist()
+                  for name in ("entities", "relationships", "community_reports")]  # fmt: skip
+        texts = json.dumps(tables, ensure_ascii=False)
+    else:
+        texts = (tmp_path / "out").read_text(encoding="utf-8")
+    assert not re.search("反向|同向|供应 |指标、|（产品）|成员数|衡量", texts)
+    assert "opposite direction" in texts
+    assert "碳酸锂 (product)" in texts

@@ -41,7 +41,8 @@ def test_every_mode_retrieves_the_edge_with_its_source(store: tuple[Path, dict[s
     (edge,) = [each for each in found["relationships"] if {each["src_id"], each["tgt_id"]} == {"碳酸锂价格", "毛利率"}]
     assert "碳酸锂价格→毛利率" in edge["keywords"]
     assert "反向" in edge["keywords"]
-    assert "碳酸锂价格→毛利率" in edge["description"]
+    assert "碳酸锂价格下降 → 毛利率" in edge["description"]
+    assert "反向；" in edge["description"]
     assert "2024Q1" in edge["description"]
     assert edge["file_path"].startswith("2024-01-02")
     assert any(each["file_path"] == edge["file_path"] for each in found["chunks"])
