@@ -284,7 +284,7 @@ def test_a_picture_under_a_resting_pointer_is_not_dimmed(files, visit):
     box = opened.node("通威股份").bounding_box()
     opened.page.mouse.move(box["x"] + 20, box["y"] + 10)
     opened.until("document.querySelector('#picture.dim') !== null")
-    opened.go(f"company/{LONGI}?w=1")
+    opened.go(f"company/{TONGWEI}")
     opened.page.wait_for_timeout(300)
     assert opened.page.locator("#picture.dim").count() == 0
     opened.quiet()

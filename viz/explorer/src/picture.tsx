@@ -245,7 +245,7 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
         font-family="system-ui, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
         role="group"
         aria-label={label}
-        onPointerMove={(event) => event.pointerType === "mouse" && (event.movementX || event.movementY) && light(event.currentTarget, event.target as Element, plan.links)}
+        onPointerMove={(event) => event.pointerType === "mouse" && light(event.currentTarget, event.target as Element, plan.links)}
         onPointerLeave={(event) => light(event.currentTarget, null, [])}
       >
         <defs>
