@@ -88,6 +88,7 @@ def served(kb_path: str) -> None:
     with open_kb(kb_path) as kb, serving(kb) as home, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.set_default_timeout(300_000)
         topics = [(each.id, each.kind.value) for each in kb.stats().names]
         firsts = {"": "", **{kind: f"#/{view}/{topic}" for view, kind, topic in _first_of(topics)}}
         for name, address in firsts.items():
