@@ -92,7 +92,12 @@ def served(kb_path: str) -> None:
         topics = [(each.id, each.kind.value) for each in kb.stats().names]
         firsts = {"": "", **{kind: f"#/{view}/{topic}" for view, kind, topic in _first_of(topics)}}
         for name, address in firsts.items():
-            _rounds(f"first view, {name or 'home'}", page, lambda address=address: _first(page, home + address), _empty)
+            _rounds(
+                f"first view, {name or 'home'}",
+                page,
+                lambda address=address: _first(page, home + address),
+                floor=_empty,
+            )
         for view, count in PICTURES:
             wanted = [topic for topic, kind in topics if (kind == "company") == (view == "company")][:count]
             for topic in wanted:
@@ -100,7 +105,7 @@ def served(kb_path: str) -> None:
                 page.goto(home)
                 page.wait_for_selector(".map article, .frame g.node")
                 act = lambda: page.evaluate(SHOWN, [f"#/{view}/{topic}", view])  # noqa: B023, E731
-                _rounds(f"picture, {view} {topic}", page, act, lambda page: page.evaluate(SHORTEST), rounds=1)
+                _rounds(f"picture, {view} {topic}", page, act, floor=lambda page: page.evaluate(SHORTEST), rounds=1)
         browser.close()
 
 
@@ -125,7 +130,9 @@ def _empty(page: Page) -> float:
     return (time.perf_counter() - begin) * 1000
 
 
-def _rounds(name: str, page: Page, act: Callable[[], float], floor: Callable[[Page], float], rounds: int = 5) -> None:
+def _rounds(
+    name: str, page: Page, act: Callable[[], float], *, floor: Callable[[Page], float], rounds: int = 5
+) -> None:
     """Print the medians of some rounds: wall time, its floor, and processor time of the page and of the service."""
     clock = ThreadClock(page)
     rows = []

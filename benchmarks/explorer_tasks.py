@@ -308,7 +308,7 @@ TASKS: Final[tuple[Callable[[Strategist, Path], None], ...]] = (
 
 
 def done(
-    browser: Browser, home: str, names: Names, task: Callable[[Strategist, Path], None], size: tuple[int, int]
+    browser: Browser, home: str, task: Callable[[Strategist, Path], None], *, names: Names, size: tuple[int, int]
 ) -> int:
     """Do one task in a window of some size; return its clicks.
 
@@ -346,7 +346,7 @@ def main(arguments: list[str]) -> int:
         for size in SIZES:
             for task in TASKS:
                 try:
-                    said = f"{done(browser, home, names, task, size)} clicks"
+                    said = f"{done(browser, home, task, names=names, size=size)} clicks"
                 except (TaskFailed, Error) as error:
                     said, failed = f"FAILED: {error}", failed + 1
                 print(f"{size[0]}×{size[1]}  {task.__doc__}  {said}", flush=True)

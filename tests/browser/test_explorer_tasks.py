@@ -32,4 +32,4 @@ def weekly_demo(demo_base, tmp_path_factory) -> Iterator[str]:
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.__name__)
 def test_a_strategist_needs_four_clicks_at_most(browser, weekly_demo, task, size):
-    done(browser, weekly_demo, Names(), task, size)
+    done(browser, weekly_demo, task, names=Names(), size=size)

@@ -589,7 +589,7 @@ function Node({ box, picked, pinned, mark, onPick, onAct }: NodeProps) {
         {face.lines.map((line, row) => <tspan key={row} x={x + 8} dy={row ? LINE : 0}>{line}</tspan>)}
         {move ? <tspan fill={signColor(item.move)} font-weight="700">{move}</tspan> : null}
       </text>
-      {face.note.map((line, row) => <text key={row} x={x + 8} y={below + 6 + row * NOTE} font-size={SMALL} fill={colors.faint}>{line}</text>)}
+      {face.note.map((line, row) => <text key={row} x={x + 8} y={below + 6 + row * NOTE} font-size={SMALL} fill={colors.faint}>{line}{" "}</text>)}
       {face.aside ? <text x={x + width - 7 - (badge ? widthOf(badge, SMALL) + 8 : 0)} y={y + 16} text-anchor="end" font-size={SMALL} fill={colors.faint}>{face.aside}</text> : null}
       {badge ? (
         <text x={x + width - 7} y={y + 16} text-anchor="end" font-size={SMALL} font-weight="600" fill={mark === "is_new" ? colors.fresh : colors.ended}>{badge}</text>
