@@ -1,12 +1,15 @@
-"""Measure the explorer of a base in a headless Chromium: `python -m benchmarks.explorer KB`.
+"""Measure the explorer of a base in a headless Chromium: `python -m benchmarks.explorer KB [--served]`.
 
 WebGL is rendered in software (SwiftShader). Times are medians, in milliseconds, from an input event to the frame after
 the page has been drawn again, and beside them the processor time of the page's main thread, which other work on the
-machine does not lengthen. Frames per second are counted while a 5,000-node network is dragged inside the page.
+machine does not lengthen. `--served` measures first views and pictures of the service alone, each beside a floor of the
+same round: an empty page, and the service's shortest answer. Frames per second are counted while a network of 5,000
+nodes is dragged inside the page.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import statistics
 import sys
@@ -17,11 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import sync_playwright
 
+from benchmarks.explorer_tasks import serving
 from kg.service.base import open_kb
 from viz.exhibit.content import ExhibitContent
 from viz.exhibit.pages import write_exhibit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from playwright.sync_api import Page
 
 ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
@@ -54,6 +60,93 @@ DRAG = """seconds => new Promise(resolve => {
     };
     requestAnimationFrame(step);
 })"""
+
+
+# Resolves with the milliseconds from a change of the address to the second frame after the view is drawn.
+SHOWN = """async ([address, view]) => {
+    const begin = performance.now();
+    location.hash = address;
+    const drawn = () => document.querySelector(`main.view-${view} .frame g.node, main.view-${view} .drawer li`);
+    while (!drawn() || document.querySelector('.wait')) await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    return performance.now() - begin;
+}"""
+SHORTEST = """async () => {
+    const begin = performance.now();
+    await (await fetch('health')).text();
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    return performance.now() - begin;
+}"""
+PICTURES = (("company", 8), ("chain", 5), ("factor", 5))
+
+
+def served(kb_path: str) -> None:
+    """Print first views and pictures of the service, each beside the floor of its round, and the load."""
+    print("load average", *(f"{load:.1f}" for load in os.getloadavg()))
+    with open_kb(kb_path) as kb, serving(kb) as home, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.set_default_timeout(300_000)
+        topics = [(each.id, each.kind.value) for each in kb.stats().names]
+        firsts = {"": "", **{kind: f"#/{view}/{topic}" for view, kind, topic in _first_of(topics)}}
+        for name, address in firsts.items():
+            _rounds(
+                f"first view, {name or 'home'}",
+                page,
+                lambda address=address: _first(page, home + address),
+                floor=_empty,
+            )
+        for view, count in PICTURES:
+            wanted = [topic for topic, kind in topics if (kind == "company") == (view == "company")][:count]
+            for topic in wanted:
+                page.goto("about:blank")
+                page.goto(home)
+                page.wait_for_selector(".map article, .frame g.node")
+                act = lambda: page.evaluate(SHOWN, [f"#/{view}/{topic}", view])  # noqa: B023, E731
+                _rounds(f"picture, {view} {topic}", page, act, floor=lambda page: page.evaluate(SHORTEST), rounds=1)
+        browser.close()
+
+
+def _first_of(topics: list[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    for view, kind in (("company", "company"), ("chain", "industry"), ("factor", "product")):
+        yield view, kind, next(topic for topic, of in topics if of == kind)
+
+
+def _first(page: Page, address: str) -> float:
+    page.goto("about:blank")
+    begin = time.perf_counter()
+    page.goto(address)
+    page.wait_for_selector(".map article" if address.endswith("/") else "g.node")
+    return (time.perf_counter() - begin) * 1000
+
+
+def _empty(page: Page) -> float:
+    page.goto("about:blank")
+    begin = time.perf_counter()
+    page.goto("data:text/html,<p>x")
+    page.wait_for_selector("p")
+    return (time.perf_counter() - begin) * 1000
+
+
+def _rounds(
+    name: str, page: Page, act: Callable[[], float], *, floor: Callable[[Page], float], rounds: int = 5
+) -> None:
+    """Print the medians of some rounds: wall time, its floor, and processor time of the page and of the service."""
+    clock = ThreadClock(page)
+    rows = []
+    for _ in range(rounds):
+        least = floor(page)
+        clock.lap()
+        begin = time.process_time()
+        took = act()
+        rows.append((took, least, clock.lap(), 1000 * (time.process_time() - begin)))
+    took, least, drawn, answered = (statistics.median(column) for column in zip(*rows, strict=True))
+    print(
+        f"{name}: {took:.0f} ms, floor {least:.0f} ms (x{took / least:.1f}); "
+        f"processor time {drawn:.0f} ms in the page, {answered:.0f} ms in the service"
+    )
 
 
 def main(kb_path: str) -> None:
@@ -190,4 +283,4 @@ def _print(name: str, times: list[Any], used: list[float]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    (served if "--served" in sys.argv else main)(sys.argv[1])

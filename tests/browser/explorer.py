@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.explorer_tasks import serving
 from kg.model import Entity, Kind, Modality, Polarity, Value
 from kg.period import quarter, year
+from kg.service.base import open_kb
 from tests.architecture.source import ROOT
 from tests.kg.query.world import LONGI, SILICON, TONGWEI, claim, filled, moves, paper, solar
 from tests.viz.samples import HOSTILE
@@ -121,20 +121,10 @@ def exhibits(tmp_path_factory) -> Path:
 
 @contextmanager
 def serve(folder: Path) -> Iterator[str]:
-    uvicorn = pytest.importorskip("uvicorn")
-    from kg.service.base import open_kb  # noqa: PLC0415
-    from kg.service.connections import listening  # noqa: PLC0415
-    from viz.exhibit.serving import explorer_app  # noqa: PLC0415
-
-    with open_kb(folder / "kb.liantu", create=True) as kb, listening("127.0.0.1", 0) as listener:
+    with open_kb(folder / "kb.liantu", create=True) as kb:
         filled(_world(), kb.store)
-        app = explorer_app(kb, lang="zh", now=lambda: datetime(2026, 1, 2, tzinfo=UTC))
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, http="h11", ws="none"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        server.should_exit = True
-        thread.join()
+        with serving(kb, notes=folder / "kb.liantu.notes.json") as home:
+            yield home
 
 
 @pytest.fixture(scope="module")

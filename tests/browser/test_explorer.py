@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.browser.explorer import AXE, SIZES, serve
-from tests.kg.query.world import LONGI, MODULE, SILICON
+from tests.kg.query.world import LONGI, MODULE, SILICON, TONGWEI
 from tests.viz.samples import HOSTILE
 
 pytestmark = pytest.mark.browser
@@ -253,6 +253,9 @@ def test_axe_finds_nothing_serious(files, visit, dark):
         f"company/{LONGI}?tab=figures",
         f"chain/{SILICON}",
         f"chain/{SILICON}?e=list",
+        f"common/{LONGI}/{TONGWEI}",
+        "contested?e=list",
+        "contested?tab=table",
     )
     for view in views:
         opened.page.goto("about:blank")

@@ -29,8 +29,8 @@ def kb(tmp_path):
 
 
 @pytest.fixture
-def client(kb):
-    app = explorer_app(kb, lang="zh", now=lambda: NOW)
+def client(kb, tmp_path):
+    app = explorer_app(kb, lang="zh", now=lambda: NOW, notes=tmp_path / "kb.liantu.notes.json")
     with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 5)) as client:
         yield client
 
@@ -138,3 +138,54 @@ def test_what_cannot_be_drawn_is_refused_or_empty(client, path, status):
     assert answer.status_code == status
     if status == 200:
         assert answer.json() is None
+
+
+def test_a_picture_brings_the_facts_that_it_rests_on(client):
+    found = client.get("/explorer/picture/chain", params={"id": "industry:光伏"}).json()
+    cited = {fact for link in found["links"] for fact in link[6]}
+    assert cited <= {row[0] for row in found["records"]["facts"]}
+    named = {*found["records"]["entities"]["id"], *found["records"]["others"]["id"]}
+    assert set(found["ids"]) <= named
+
+
+def test_contested_links_come_with_what_contradicts_them(client):
+    part = client.get("/explorer/contested").json()
+    rivals = [rival for row in part["facts"] if len(row) > 11 for rival in row[11]]
+    assert rivals
+    assert set(rivals) <= {row[0] for row in part["facts"]}
+
+
+@pytest.mark.parametrize(
+    ("view", "ids"), [("company", [LONGI]), ("chain", ["industry:光伏"]), ("common", [LONGI, "sec:600438.SH"])]
+)
+def test_a_view_is_saved_as_one_file_as_of_a_day(client, view, ids):
+    asked = [("view", view), *(("id", each) for each in ids), ("as_of", "2024-03-01"), ("query", "since=2024-01-15")]
+    answer = client.get("/explorer/file", params=asked)
+    assert answer.headers["content-disposition"].startswith("attachment;")
+    meta = json.loads(re.search(r'id="meta">(.*?)</script>', answer.text).group(1))
+    assert meta["start"].startswith(f"#/{view}/")
+    assert meta["start"].endswith("?since=2024-01-15")
+    assert meta["alone"] is True
+    assert meta["days"][-1][0] <= 19783  # 2024-03-01
+
+
+def test_a_theme_that_is_unknown_has_no_file_and_no_members(client):
+    assert client.get("/explorer/file", params={"view": "theme", "id": "theme:x"}).status_code == 404
+    assert client.get("/explorer/members", params={"day": 1, "theme": "theme:x"}).status_code == 404
+
+
+def test_notes_are_kept_beside_the_base_for_its_own_page_alone(client, tmp_path):
+    note = {"key": "n:n:product:硅料", "text": '{"text":"下周问公司"}'}
+    assert client.post("/explorer/notes", params=note, headers={"X-Liantu-Token": "wrong"}).status_code == 403
+    assert client.get("/explorer/notes").json() == {}
+    headers = {"X-Liantu-Token": _token(client)}
+    client.post("/explorer/notes", params=note, headers=headers)
+    assert client.get("/explorer/notes").json() == {note["key"]: note["text"]}
+    assert (tmp_path / "kb.liantu.notes.json").is_file()
+    client.post("/explorer/notes", params={"key": note["key"]}, headers=headers)
+    assert client.get("/explorer/notes").json() == {}
+
+
+def test_a_damaged_file_of_notes_counts_as_empty(client, tmp_path):
+    (tmp_path / "kb.liantu.notes.json").write_bytes(b"\xff{")
+    assert client.get("/explorer/notes").json() == {}

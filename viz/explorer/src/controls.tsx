@@ -319,7 +319,7 @@ export function CommonMenu({ route }: { route: Route }) {
   const themes = (route.view === "theme" ? runOf(runDay(asOfDay(route)))?.themes : undefined)?.filter((theme) => theme.id !== id && (theme.level === 0 || !theme.parent)) ?? [];
   if (!id || route.ids.length > 1 || meta.alone) return null;
   return (
-    <details class="menu" ref={box}>
+    <details class="shared" ref={box}>
       <summary>{t("common")}</summary>
       <div class="panel tall">
         {themes.length ? <label>{t("common_theme")} <select id="common-theme" value="" onChange={(event) => go(to("common", id, event.currentTarget.value))}><option value="">…</option>{themes.map((theme) => <option key={theme.id} value={theme.id}>{theme.title}</option>)}</select></label> : null}

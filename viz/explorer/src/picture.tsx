@@ -245,7 +245,7 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
         font-family="system-ui, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
         role="group"
         aria-label={label}
-        onPointerMove={(event) => event.pointerType === "mouse" && (event.movementX || event.movementY) && light(event.currentTarget, event.target as Element, plan.links)}
+        onPointerMove={(event) => event.pointerType === "mouse" && light(event.currentTarget, event.target as Element, plan.links)}
         onPointerLeave={(event) => light(event.currentTarget, null, [])}
       >
         <defs>
@@ -589,7 +589,7 @@ function Node({ box, picked, pinned, mark, onPick, onAct }: NodeProps) {
         {face.lines.map((line, row) => <tspan key={row} x={x + 8} dy={row ? LINE : 0}>{line}</tspan>)}
         {move ? <tspan fill={signColor(item.move)} font-weight="700">{move}</tspan> : null}
       </text>
-      {face.note.map((line, row) => <text key={row} x={x + 8} y={below + 6 + row * NOTE} font-size={SMALL} fill={colors.faint}>{line}</text>)}
+      {face.note.map((line, row) => <text key={row} x={x + 8} y={below + 6 + row * NOTE} font-size={SMALL} fill={colors.faint}>{line}{" "}</text>)}
       {face.aside ? <text x={x + width - 7 - (badge ? widthOf(badge, SMALL) + 8 : 0)} y={y + 16} text-anchor="end" font-size={SMALL} fill={colors.faint}>{face.aside}</text> : null}
       {badge ? (
         <text x={x + width - 7} y={y + 16} text-anchor="end" font-size={SMALL} font-weight="600" fill={mark === "is_new" ? colors.fresh : colors.ended}>{badge}</text>

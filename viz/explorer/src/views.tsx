@@ -28,6 +28,8 @@ export function CompanyView({ route }: { route: Route }) {
   const id = route.ids[0] ?? "";
   const filters = filtersOf(route);
   const loading = useLoading(() => ensure([id, ...route.expanded]), `company:${id}:${route.expanded.length}`);
+  // what is loaded already is drawn at once, so that the focus in the picture is not lost
+  const ready: Loading = [id, ...route.expanded].every(isLoaded) ? { ...loading, state: "ready" } : loading;
   const entity = entityOf(id);
   const links = entity ? linksOf(records, id, filters) : [];
   const [title, subtitle] = header(entity, id, filters.asOf);
@@ -41,7 +43,7 @@ export function CompanyView({ route }: { route: Route }) {
   else if (route.tab === "events") body = <Events entity={entity} filters={filters} />;
   else if (route.tab === "themes") body = <ThemesOf entity={entity} filters={filters} />;
   else body = links.length ? <><Legend all={kindsOf(plan)} /><Drawn plan={plan} route={route} filters={filters} title={title} /></> : <Empty name={title} route={route} />;
-  return <Frame route={route} title={title} subtitle={subtitle} loading={loading} links={plan?.links.length ? plan.links : links} tabs={COMPANY_TABS.filter(([tab]) => !meta.alone || tab !== "themes")} notice={plan && !route.tab ? leftText(plan) : ""} weak={weak}>{body}</Frame>;
+  return <Frame route={route} title={title} subtitle={subtitle} loading={ready} links={plan?.links.length ? plan.links : links} tabs={COMPANY_TABS.filter(([tab]) => !meta.alone || tab !== "themes")} notice={plan && !route.tab ? leftText(plan) : ""} weak={weak}>{body}</Frame>;
 }
 
 function stateText(link: Link): string {
