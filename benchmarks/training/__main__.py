@@ -118,7 +118,7 @@ def nearest(questions: tuple[Path, ...], kb: Path, out: Path, epochs: int, seed:
         from benchmarks.training.nearest import train as run  # noqa: PLC0415 -- the extra `train`
     except ImportError as missing:
         raise KgError(f"training needs {missing.name}: pip install '.[train]'") from missing
-    run(questions, kb, out, epochs, seed, click.echo)
+    run(questions, kb, out, epochs=epochs, seed=seed, log=click.echo)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Train the static encoder of `ask` (kg/query/ask/nearest.py); run by `python -m benchmarks.training nearest`.
+"""Train the static encoder of `ask` (kg/query/sentences/nearest.py); run by `python -m benchmarks.training nearest`.
 
 Vectors of word pieces start as the encoder's embeddings, reduced by their principal components, and learn by InfoNCE
 (van den Oord et al. 2018): first that a heading, or the sentence before, belongs to its sentence, then that a question
@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 -- its usual name
 from torch import nn
 
-from kg.query.ask.nearest import parts_of
+from kg.query.sentences.nearest import parts_of
 from kg.service.base import open_kb
 from kg.text.word_pieces import WordPieces
 
@@ -77,7 +77,9 @@ class _StaticEncoder(nn.Module):
         return F.cross_entropy(scores.masked_fill(same, -1e4), torch.arange(len(asked)))
 
 
-def train(questions: Sequence[Path], kb: Path, out: Path, epochs: int, seed: int, log: Callable[[str], None]) -> None:
+def train(
+    questions: Sequence[Path], kb: Path, out: Path, *, epochs: int, seed: int, log: Callable[[str], None]
+) -> None:
     """Train with questions (JSONL: question, quotes, near) about the documents of a base; write `nearest.npz`."""
     torch.manual_seed(seed)
     rng = random.Random(seed)  # noqa: S311 -- not for secrets

@@ -6,9 +6,9 @@ from collections import OrderedDict, defaultdict
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kg.query.ask.nearest import SentenceIndex
 from kg.query.filings.page_table import PageTable
 from kg.query.filings.values.statements import FilingStatements
+from kg.query.sentences.nearest import SentenceIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

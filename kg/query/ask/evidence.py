@@ -17,8 +17,8 @@ from kg.query.answers import Citation
 from kg.query.ask.answer_model import AnswerModel, SentenceInContext
 from kg.query.ask.dated import AskedPeriod
 from kg.query.ask.lexicon import lexicon
-from kg.query.ask.sentences import LONGEST, in_order, is_label, sentences
 from kg.query.passages import WORTH
+from kg.query.sentences.cutting import LONGEST, in_order, is_label, sentences
 from kg.store.word_search import terms as index_terms
 from kg.text.table_rows import headed_rows
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from kg.query.ask.nearest import SentenceEncoder, SentenceIndex
+from kg.query.sentences.nearest import SentenceEncoder, SentenceIndex
 from kg.store.open import open_store
 from tests.kg.query.world import MODULE, TONGWEI, claim, filled, paper
 
@@ -56,7 +56,7 @@ def test_what_a_view_does_not_know_takes_no_place(store: Store):
 
 
 def test_rows_are_kept_beside_the_base_and_may_be_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("kg.query.ask.nearest._WORTH_A_FILE", 1)
+    monkeypatch.setattr("kg.query.sentences.nearest._WORTH_A_FILE", 1)
     kept = tmp_path / "kb-snapshot" / "sentences.npv"
     opened = open_store(tmp_path / "kb", create=True)
     filled([paper(1, "2025-01-01", (TOLD[1], _FACT))], opened)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kg.graph import arrays
-from kg.query.ask.sentences import in_order, is_label
+from kg.query.sentences.cutting import in_order, is_label
 from kg.text.word_pieces import WordPieces
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class SentenceEncoder:
     @staticmethod
     @cache
     def shipped() -> SentenceEncoder:
-        """Return the encoder in `kg/query/ask/data`."""
+        """Return the encoder in `kg/query/sentences/data`."""
         return SentenceEncoder()
 
     @property
