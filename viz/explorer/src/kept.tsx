@@ -33,7 +33,7 @@ async function keep(key: string, entry: object | null): Promise<void> {
   changed();
   if (meta.notes) {
     const query = new URLSearchParams({ key, text: kept[key] ?? "" });
-    const answer = await fetch(`explorer/notes?${query}`, { method: "POST", headers: { "X-Liantu-Token": meta.token ?? "" } }).catch(() => null);
+    const answer = await fetch(`explorer/notes?${query}`, { method: "POST", keepalive: true, headers: { "X-Liantu-Token": meta.token ?? "" } }).catch(() => null);
     if (!answer?.ok) await loadKept();
     return;
   }
