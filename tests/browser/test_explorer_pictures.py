@@ -233,6 +233,7 @@ def test_a_note_is_kept_and_listed_on_the_first_page(home, visit):
     opened.go(f"company/{LONGI}?e=n:{MODULE}")
     opened.page.fill(".note textarea", "下周问公司")
     opened.page.locator(".note textarea").blur()
+    opened.page.wait_for_selector('.note:has-text("已存")')
     opened.page.goto("about:blank")
     opened.go("")
     opened.page.click('section:has(h2:has-text("我的笔记")) a')
@@ -240,6 +241,7 @@ def test_a_note_is_kept_and_listed_on_the_first_page(home, visit):
     assert opened.page.input_value(".note textarea") == "下周问公司"
     opened.page.fill(".note textarea", "")
     opened.page.locator(".note textarea").blur()
+    opened.page.wait_for_selector('.note:has-text("已存")')
     opened.go("")
     opened.until("!document.querySelector('main').innerText.includes('我的笔记')")
     opened.quiet()

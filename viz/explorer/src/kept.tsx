@@ -33,7 +33,7 @@ async function keep(key: string, entry: object | null): Promise<void> {
   changed();
   if (meta.notes) {
     const query = new URLSearchParams({ key, text: kept[key] ?? "" });
-    const answer = await fetch(`explorer/notes?${query}`, { method: "POST", headers: { "X-Liantu-Token": meta.token ?? "" } }).catch(() => null);
+    const answer = await fetch(`explorer/notes?${query}`, { method: "POST", keepalive: true, headers: { "X-Liantu-Token": meta.token ?? "" } }).catch(() => null);
     if (!answer?.ok) await loadKept();
     return;
   }
@@ -104,8 +104,9 @@ function noteOf(about: string): string {
 export function NoteBox({ about, title }: { about: string; title: string }) {
   const [text, setText] = useState(noteOf(about));
   useEffect(() => setText(noteOf(about)), [about, noteOf(about)]);
-  const save = () => text.trim() === noteOf(about) || void keep(NOTED + about, text.trim() ? { text: text.trim(), title: title.slice(0, 120), address: location.hash.slice(0, 300) } : null);
-  return <label class="note">{t("note")}<textarea rows={2} maxLength={LONGEST} value={text} placeholder={t(meta.notes ? "note_beside" : "note_browser")} onInput={(event) => setText(event.currentTarget.value)} onBlur={save} /></label>;
+  const [saved, setSaved] = useState(false);
+  const save = () => text.trim() === noteOf(about) || void keep(NOTED + about, text.trim() ? { text: text.trim(), title: title.slice(0, 120), address: location.hash.slice(0, 300) } : null).then(() => setSaved(text.trim() === noteOf(about)));
+  return <label class="note">{t("note")}<textarea rows={2} maxLength={LONGEST} value={text} placeholder={t(meta.notes ? "note_beside" : "note_browser")} onInput={(event) => (setText(event.currentTarget.value), setSaved(false))} onBlur={save} /><span class="faint" role="status">{saved ? t("note_saved") : ""}</span></label>;
 }
 
 /** All notes, each with what it is about. */

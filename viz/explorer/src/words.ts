@@ -309,6 +309,7 @@ const TABLE = {
   steps: ["上下游各 {n} 步", "{n} steps each way"],
   note: ["我的笔记", "My note"],
   notes: ["我的笔记", "My notes"],
+  note_saved: ["已存", "saved"],
   note_beside: ["只存在知识库旁的文件里", "kept in a file beside the base"],
   note_browser: ["只存在这个浏览器里", "kept in this browser"],
   zoom_in: ["放大", "Zoom in"],
