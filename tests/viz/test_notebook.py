@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 from kg.service.base import KnowledgeBase
@@ -30,6 +31,7 @@ def test_a_network_is_shown_in_a_script_as_in_a_notebook(tmp_path: Path, monkeyp
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.chdir(tmp_path)  # pyvis writes into the working folder
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     for inside in (None, True):
         pyvis_of(KnowledgeBase(filled(solar())).chain("光伏").elements()).show("chain.html", notebook=inside)
         assert "vis.Network" in (tmp_path / "chain.html").read_text(encoding="utf-8")

@@ -219,7 +219,7 @@ def test_a_base_that_cannot_serve_is_one_line_and_exit_4(liantu: Liantu, tmp_pat
         (["chain", "火星"], 1, "nothing is called “火星”"),
         (["profile", "隆基绿"], 1, "similar names: 隆基绿能"),
         (["relate", "硅料", "火星"], 1, "nothing is called “火星”"),
-        (["themes", "--as-of", "2024-01-01"], 1, "liantu weekly"),
+        (["themes", "--as-of", "2024-02-15"], 1, "liantu weekly"),
         (["chain"], 2, "Missing argument"),
         (["chain", "硅料", "--depth", "9"], 2, "9 is not in the range"),
         (["chain", "硅料", "--depth", "x"], 2, "not a valid integer"),
