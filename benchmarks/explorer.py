@@ -15,6 +15,7 @@ import statistics
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +96,7 @@ def served(kb_path: str) -> None:
             _rounds(
                 f"first view, {name or 'home'}",
                 page,
-                lambda address=address: _first(page, home + address),
+                partial(_first, page, home + address),
                 floor=_empty,
             )
         for view, count in PICTURES:

@@ -148,7 +148,8 @@ def suppliers_and_customers(reader: Strategist, _: Path) -> None:
     def place(begin: str) -> list[float]:
         found = [spot for text, spot in places.items() if text.startswith(begin)]
         require(found, f"nothing begins with {begin}")
-        return found[0]
+        spot: list[float] = found[0]
+        return spot
 
     firm, left, right, below = (place(each) for each in (reader.names.company, "供应商", "客户", "竞争对手"))
     require(left[0] < firm[0] < right[0], "suppliers are not left, or customers not right")

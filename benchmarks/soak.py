@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlsplit
@@ -84,12 +85,12 @@ def _bursts(url: str, hubs: list[str], count: int, times: int) -> None:
     idle, meanwhile, refused, answered, firsts = Seen(), Seen(), Seen(), Seen(), Seen()
     statuses = Counter[int]()
     for number in range(times):
-        idle.times += _with_health(url, lambda: time.sleep(1))[1]
+        idle.times += _with_health(url, partial(time.sleep, 1))[1]
         sure = f"{_RANDOM.randrange(10**9):09}"
         paths = [
             f"/v1/chain?topic={quote(_RANDOM.choice(hubs))}&min_confidence=0.6{sure}{at:05}" for at in range(count)
         ]
-        found, took = _with_health(url, lambda paths=paths: _at_once(url, paths))
+        found, took = _with_health(url, partial(_at_once, url, paths))
         meanwhile.times += took
         for status, milliseconds in found:
             (refused if status == 503 else answered).times.append(milliseconds)
@@ -171,13 +172,14 @@ async def _asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, pat
 
 
 def _paths(hubs: list[str]) -> list[str]:
-    """Return what the soak asks: some questions again and again, most with another threshold, some wrong."""
+    """Return what the soak asks: some questions again and again, most with another threshold or day, some wrong."""
     paths = []
-    for _ in range(5000):
+    for _ in range(20_000):
         hub, sure = quote(_RANDOM.choice(hubs)), f"min_confidence=0.6{_RANDOM.randrange(10**5):05}"
+        day = f"as_of=2025-{_RANDOM.randrange(1, 13):02}-{_RANDOM.randrange(1, 29):02}"
         asked = (f"chain?topic={hub}", f"profile?name={hub}", f"facts?name={hub}", f"neighbours?name={hub}")
         again = f"/v1/{_RANDOM.choice(asked)}"
-        paths.append(_RANDOM.choice((again, again, f"{again}&{sure}", _RANDOM.choice(_WRONG))))
+        paths.append(_RANDOM.choice((again, again, f"{again}&{sure}", f"{again}&{day}", _RANDOM.choice(_WRONG))))
     return paths
 
 

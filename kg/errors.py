@@ -4,6 +4,7 @@ KgError
 ├── SettingsError          liantu.toml or a KG_* variable
 ├── VocabularyError        relations.yaml
 ├── DocumentError          one input file; the run continues with the others
+├── ExtraMissing           a package that an extra brings is not installed
 ├── JudgementRefused       an impossible merge, split or revocation
 ├── StoreError
 │   ├── StoreMissing       no knowledge base at that path
@@ -84,6 +85,14 @@ class DocumentError(KgError):
     def __reduce__(self) -> tuple[type[DocumentError], tuple[str, str, str]]:
         """Pickle the arguments: errors travel between processes."""
         return type(self), (self.source, self.cause, self.advice)
+
+
+class ExtraMissing(KgError):
+    """A package that an extra brings is not installed."""
+
+    def __init__(self, missing: ModuleNotFoundError, extra: str) -> None:
+        template = "{package} is not installed; run `pip install 'liantu[{extra}]'`"
+        super().__init__(template, package=missing.name or "", extra=extra)
 
 
 class JudgementRefused(KgError):

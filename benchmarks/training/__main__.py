@@ -1,4 +1,4 @@
-"""Train the shipped models: `python -m benchmarks.training edges|pairs|answers`."""
+"""Train the shipped models: `python -m benchmarks.training edges|pairs|answers|nearest`."""
 
 from __future__ import annotations
 
@@ -102,6 +102,23 @@ def answers(questions: tuple[Path, ...], calibrate: tuple[Path, ...], kb: Path, 
     except ImportError as missing:
         raise KgError(f"training needs {missing.name}: pip install '.[train]'") from missing
     run(AnswerRecipe(questions, calibrate, kb, out, **options), click.echo)  # type: ignore[arg-type]
+
+
+@train.command()
+@click.argument("questions", nargs=-1, required=True, type=_FILE)
+@click.option(
+    "--kb", required=True, type=click.Path(path_type=Path, exists=True), help="base with the documents of the questions"
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="folder for the encoder")
+@click.option("--epochs", default=8, show_default=True, type=click.IntRange(1, 100), help="passes over the questions")
+@click.option("--seed", default=1, show_default=True, help="random seed")
+def nearest(questions: tuple[Path, ...], kb: Path, out: Path, epochs: int, seed: int) -> None:
+    """Train the encoder that finds sentences by meaning with readers' QUESTIONS (JSONL: question, quotes, near)."""
+    try:
+        from benchmarks.training.nearest import train as run  # noqa: PLC0415 -- the extra `train`
+    except ImportError as missing:
+        raise KgError(f"training needs {missing.name}: pip install '.[train]'") from missing
+    run(questions, kb, out, epochs=epochs, seed=seed, log=click.echo)
 
 
 if __name__ == "__main__":

@@ -63,6 +63,9 @@ class Question:
         if not self.answerable:
             return 0.0
         text = _folded(reading.sentence)
+        if "expect" not in self.row:  # only quoted
+            quotes = [_folded(each) for each in self.row["quotes"]]
+            return float(any(each in text or (text in each and len(text) > _SHORTEST_QUOTE) for each in quotes))
         met = [found for group in self.row["expect"] if (found := [s for s in group.split("|") if _folded(s) in text])]
         need = max(1, self.row.get("need") or 1)
         quoted = any(

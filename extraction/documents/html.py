@@ -33,6 +33,8 @@ HIDDEN = ["script", "style", "noscript", "template", "svg", "iframe", "object", 
 
 MAX_DEPTH = 1_000  # elements within one another; browsers stop at 512
 MAX_ATTRIBUTES = 1_000  # of one element
+# Tags of a page. The longest annual reports have some 300,000, among them 60,000 cells in 500 tables.
+MOST = {"": 1_500_000, "td": 300_000, "th": 300_000, "table": 20_000}
 # A comment or a script as a whole, or one tag with its attributes, whose quoted values may contain >.
 _TAG = re.compile(
     r"<!--(?:.*?-->|.*)|<(?P<raw>script|style)\b(?:.*?</(?P=raw)|.*)"
@@ -174,16 +176,22 @@ def parse(markup: str, source: str, unseen: list[str] | None = None) -> LexborHT
         unseen: takes the texts that were removed because a reader of the page does not see them.
 
     Raises:
-        DocumentError: beyond MAX_DEPTH or MAX_ATTRIBUTES.
+        DocumentError: beyond MAX_DEPTH, MAX_ATTRIBUTES or MOST.
     """
     deepest = depth = 0
     advice = "open it in a browser and save its text"
+    counts = dict.fromkeys(MOST, 0)
     for tag in _TAG.finditer(markup):
         if len(tag["attributes"] or "") > MAX_ATTRIBUTES:
             count = len(_QUOTED.sub("", tag["attributes"]).split(maxsplit=MAX_ATTRIBUTES))
             if count > MAX_ATTRIBUTES:
                 raise DocumentError(source, f"an element with more than {MAX_ATTRIBUTES:,} attributes", advice)
-        if tag["name"] and tag["name"].lower() not in _UNCLOSED:
+        name = (tag["name"] or "").lower()
+        for counted in ("", name) if name in MOST else ("",):
+            counts[counted] += 1
+            if counts[counted] > MOST[counted]:
+                raise DocumentError(source, f"more than {MOST[counted]:,} {counted or 'HTML'} tags", advice)
+        if name and name not in _UNCLOSED:
             depth = max(0, depth + (-1 if tag["end"] else 1))
             deepest = max(deepest, depth)
     if deepest > MAX_DEPTH:

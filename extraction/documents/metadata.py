@@ -85,6 +85,7 @@ _ANALYST = re.compile(r"(?:(?:首席|证券)?分析师|研究员|作者|analysts
 _NAME = re.compile(r"[\u4e00-\u9fff]{2,4}(?:·[\u4e00-\u9fff]{1,8})?|示例分析师[\u4e00-\u9fff]{1,4}")
 _NOT_NAMES = _PHRASES["not_names"]
 _CREDENTIAL = re.compile(r"[\w.+-]+[@＠][\w.-]+|SAC|执业证书|登记编码", re.IGNORECASE)
+_ABSENT = (None, "")
 _HEAD = 60
 _MAX_TITLE = 120
 _MAX_NAME = 80
@@ -97,7 +98,7 @@ def from_mapping(values: Mapping[str, object], today: date) -> Metadata:
     known = {key: values[name] for key, name in names.items() if name in values}
     found = {name: [known[key] for key in keys if known.get(key)] for name, keys in _KEYS.items()}
     first = {name: next((text for value in found[name] if (text := _scalar(value))), "") for name in found}
-    dates = [(names[key], known[key]) for key in _KEYS["published_on"] if known.get(key)][:1]
+    dates = [(names[key], known[key]) for key in _KEYS["published_on"] if known.get(key) not in _ABSENT][:1]
     days = [day for _, value in dates if (day := read_day(value)) and usable(day, today)]
     return Metadata(
         title=first["title"][:_MAX_TITLE],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import lzma
 import re
 import zipfile
 import zlib
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 
 INSTALL = "install the extra (pip install 'liantu[office]') or save it as PDF"
 _MOST_UNPACKED = 64 << 20  # bytes of the parts that are read; pictures do not count
-_MOST_MARKS = 1_500_000  # `<` in these parts: elements cost more than bytes
+_MOST_MARKS = 1_300_000  # `<` in these parts: elements cost more than bytes
 _MOST_ROWS, _MOST_COLUMNS = 20_000, 100  # of one table
 _MOST_PIECES, _MOST_CHARACTERS = 20_000, 10_000_000  # of a document
-_MOST_CELLS, _MOST_SHEET_CELLS = 100_000, 300_000  # of a document, of a workbook
+_MOST_CELLS, _MOST_SHEET_CELLS, _MOST_SLIDE_CELLS = 100_000, 300_000, 20_000  # of a document, a workbook, slides
 _AT_ONCE = 1 << 20  # bytes
 _HEADING = re.compile(r"(?:heading|标题)\s*(\d)", re.IGNORECASE)
 _LIST = re.compile(r"list|列表|项目符号", re.IGNORECASE)
@@ -70,20 +71,20 @@ def read_csv(source: SourceFile) -> Document:
     """Read a table of values separated by commas, semicolons or tabs.
 
     Raises:
-        DocumentError: undecodable, empty, without a publication day, or larger than 20,000 rows.
+        DocumentError: undecodable, empty, without a publication day, or larger than 20,000 rows or 300,000 cells.
     """
     text = decode(source.data, source.name)
     first = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=first.count)
+    read = (map(Cell, row[:_MOST_COLUMNS]) for row in csv.reader(io.StringIO(text), delimiter=delimiter))
     try:
-        rows = [row[:_MOST_COLUMNS] for row in csv.reader(io.StringIO(text), delimiter=delimiter)]
+        rows = _TableRows(_MOST_SHEET_CELLS).of(read)
+    except _TooLong as fault:
+        raise DocumentError(source.name, str(fault), "split it into single documents") from fault
     except csv.Error as fault:
         advice = "open it in an office program and save it again"
         raise DocumentError(source.name, "not a readable csv file", advice) from fault
-    if len(rows) > _MOST_ROWS:
-        cause = f"the table has more than {_MOST_ROWS:,} rows"
-        raise DocumentError(source.name, cause, "split it into single documents")
-    return _document(source, None, [_table([[Cell(text) for text in row] for row in rows])])
+    return _document(source, None, [_table(rows)])
 
 
 def _read(
@@ -176,10 +177,10 @@ class _TableRows:
         return found
 
 
-# What the libraries raise for a file that is not of its type: parts that are missing, broken, encrypted or odd.
+# What the libraries raise for a file that is not of its type: parts that are missing, broken, encrypted (RuntimeError).
 _FAULTS = (
-    zipfile.BadZipFile, zlib.error, EOFError, KeyError, IndexError, ValueError, SyntaxError, OSError, AttributeError,
-    TypeError, NotImplementedError,
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, LookupError, ValueError, SyntaxError, OSError,
+    AttributeError, TypeError, ArithmeticError, RuntimeError, AssertionError,
 )  # fmt: skip
 
 
@@ -221,15 +222,16 @@ def _document(source: SourceFile, named: str | None, pieces: list[TextPiece], *,
 
 
 def _of_word(document: Any) -> Iterator[TextPiece]:
-    tables, styles = _TableRows(), dict[str | None, str]()
+    # The library finds a style by a search through all of them, and one that is absent by two.
+    names = {style.style_id: style.name or "" for style in document.styles}
+    default = document.styles.default(1)  # of paragraphs
+    usual = (default.name or "") if default is not None else ""
+    tables = _TableRows()
     for block in document.iter_inner_content():
         if hasattr(block, "rows"):
             yield _table(tables.of(_word_rows(block)))
             continue
-        key = block._p.style  # noqa: SLF001 -- a style is found by a search through all of them
-        if key not in styles:
-            styles[key] = (block.style.name or "") if block.style is not None else ""
-        style = styles[key]
+        style = names.get(block._p.style, usual)  # noqa: SLF001 -- the id of its style
         text = " ".join(block.text.split())
         if style.lower() in {"title", "标题"}:
             yield TextPiece(text, BlockKind.HEADING, 1)
@@ -268,7 +270,7 @@ def _word_rows(table: Any) -> Iterator[Iterator[Cell]]:
 
 
 def _of_slides(presentation: Any) -> Iterator[TextPiece]:
-    tables = _TableRows()
+    tables = _TableRows(_MOST_SLIDE_CELLS)
     for number, slide in enumerate(presentation.slides):
         title = slide.shapes.title
         if title is not None and title.has_text_frame:
@@ -288,11 +290,15 @@ def _slide_grid(table: Any, tables: _TableRows) -> list[list[Cell | None]]:
     grid = tables.of(
         (Cell(cell_text(cell.text, first=not column)) for column, cell in enumerate(row.cells)) for row in table.rows
     )
+    covered = 0
     for number, row in enumerate(table.rows):
         for column, cell in enumerate(row.cells):
             right = column + cell.span_width
+            covered += max(cell.span_width, 1) * max(min(cell.span_height, len(grid) - number), 1)
             if right > _MOST_COLUMNS:
                 raise _TooLong(f"a table has more than {_MOST_COLUMNS:,} columns")
+            if covered > _MOST_SLIDE_CELLS:
+                raise _TooLong(f"its tables have more than {_MOST_SLIDE_CELLS:,} cells")
             if not cell.is_spanned and (found := grid[number][column]):
                 spread(grid, found, (number, column, number + cell.span_height, right))
     return grid

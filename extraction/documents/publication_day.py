@@ -35,7 +35,7 @@ def read_day(value: object) -> date | None:
     """Parse a day from a front-matter or JSON value: a date, a timestamp or text in any common format.
 
     An instant with a time zone counts as the day on which the market could know it (setting `market_zone`); without
-    one, as the calendar day it is written with.
+    one, as the calendar day it is written with. Text with two days, such as a range, is none.
 
     >>> read_day("2025-05-13T00:00:00+08:00"), read_day("2025年9月21日"), read_day("soon")
     (datetime.date(2025, 5, 13), datetime.date(2025, 9, 21), None)
@@ -50,8 +50,8 @@ def read_day(value: object) -> date | None:
         return None
     if instant := instant_in(value):
         return market_day(instant)
-    found = next(find_days(value), None)
-    return found[1] if found else _first(_COMPACT, value)
+    days = {day for _, day in find_days(value)}
+    return days.pop() if len(days) == 1 else None if days else _first(_COMPACT, value)
 
 
 def find_days(text: str) -> Iterator[tuple[int, date]]:

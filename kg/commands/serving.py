@@ -13,7 +13,7 @@ import click
 
 from kg.commands.language import lang_option, shown_lang, warn
 from kg.commands.options import confidence_option, configured_encoder, configured_model, kb_option
-from kg.errors import KgError, SettingsError
+from kg.errors import ExtraMissing, SettingsError
 from kg.messages.words import translated
 from kg.settings import load, share_metrics
 
@@ -83,7 +83,7 @@ def serve(*, new_key: bool, **options: Any) -> None:
     try:
         from kg.service.keys import hash_key, random_key  # noqa: PLC0415 -- an optional extra
     except ModuleNotFoundError as missing:
-        raise _absent(missing, "serve") from missing
+        raise ExtraMissing(missing, "serve") from missing
     if new_key:
         key = random_key()
         click.echo(f"key, for the client: {key}\nhash, for KG_SERVICE_KEYS: {hash_key(key)}")
@@ -137,7 +137,7 @@ def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options
         from kg.service import connections  # noqa: PLC0415
         from kg.service.guard import is_loopback  # noqa: PLC0415
     except ModuleNotFoundError as missing:
-        raise _absent(missing, extra) from missing
+        raise ExtraMissing(missing, extra) from missing
     if not made.ring().required and not is_loopback(host):
         raise SettingsError(
             "service_keys", f"needed to listen on {host}; `liantu serve --new-key` makes a key and its hash"
@@ -188,7 +188,7 @@ def mcp(*, http: bool, **options: Any) -> None:
     try:
         from kg.service.tools import serve_stdio  # noqa: PLC0415 -- an optional extra
     except ModuleNotFoundError as missing:
-        raise _absent(missing, "mcp") from missing
+        raise ExtraMissing(missing, "mcp") from missing
     logging.basicConfig(level=logging.WARNING)  # to standard error; standard output carries the protocol
     with _knowledge_base(**options, model=configured_model(), encoder=configured_encoder()) as kb:
         serve_stdio(kb)
@@ -198,7 +198,3 @@ def _knowledge_base(*, kb: Path, **options: Any) -> KnowledgeBase:
     from kg.service.base import open_kb  # noqa: PLC0415 -- imported when called
 
     return open_kb(kb, **options)
-
-
-def _absent(missing: ModuleNotFoundError, extra: str) -> KgError:
-    return KgError(f"{missing.name} is not installed; run `pip install 'liantu[{extra}]'`")

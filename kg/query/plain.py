@@ -33,7 +33,8 @@ def _short(value: Any) -> str:
     if isinstance(value, (tuple, list, dict)):
         return f"<{len(value)}>"
     if is_dataclass(value):
-        return repr(value.name) if hasattr(value, "name") else Answer.__repr__(value)
+        record: Any = value
+        return repr(record.name) if hasattr(record, "name") else Answer.__repr__(record)
     text = repr(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 

@@ -113,6 +113,10 @@ class QuerySession:
         """The filings of the view by company."""
         return self.kept(_filing_index)
 
+    def nearest_sentences(self, question: str, limit: int) -> list[tuple[str, int]]:
+        """Return passage and place of the sentences of the view that are nearest to a question, best first."""
+        return self._cache.sentences.nearest(self.view, question, limit)
+
     def page_table(self, document_id: str) -> PageTable | None:
         """Return the pages of a filing made ready for questions, None if the view does not know the document."""
         known = self._cache.tables.known(document_id)

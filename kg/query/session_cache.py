@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kg.query.filings.page_table import PageTable
 from kg.query.filings.values.statements import FilingStatements
+from kg.query.sentences.nearest import SentenceIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -27,7 +28,7 @@ class SessionCache:
     def __init__(self) -> None:
         self._lock, self._locks = Lock(), defaultdict[object, Lock](Lock)
         self._found = defaultdict[object, OrderedDict[object, Any]](OrderedDict)
-        self.tables = PageTables()
+        self.tables, self.sentences = PageTables(), SentenceIndex()
 
     def of(self, session: QuerySession, state: str, build: Callable[[QuerySession], _Built], *more: Hashable) -> _Built:
         """Return what `build` makes of a session's view; `state` is that of the store before the session was opened.

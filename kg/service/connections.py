@@ -132,7 +132,7 @@ class PassedLoop(asyncio.SelectorEventLoop):
         return _Taking(self, sock, protocol_factory)
 
 
-class _Taking(asyncio.AbstractServer):
+class _Taking:
     """Takes connections while there are free places: then the queue is full, and the front refuses."""
 
     def __init__(self, loop: PassedLoop, passed: socket.socket, factory: Callable[[], asyncio.Protocol]) -> None:

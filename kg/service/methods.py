@@ -37,9 +37,9 @@ class QuestionMethods(ABC):
         Raises:
             NoModel: when a model has to write it, and the base was opened without one.
         """
-        if question.by_model and self.model is None:
-            raise NoModel
         with self.session(**question.view()) as session:  # type: ignore[arg-type] # the options of ViewOptions
+            if question.by_model and self.model is None:
+                raise NoModel
             found = question.answer(session)
         return found(self.model) if question.by_model else found
 

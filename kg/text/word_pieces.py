@@ -42,6 +42,9 @@ class WordPieces:
         """The number of components of an embedding."""
         return int(self._words.shape[1])
 
+    def __len__(self) -> int:
+        return len(self._words)
+
     @staticmethod
     @cache
     def shipped() -> WordPieces:
@@ -52,9 +55,18 @@ class WordPieces:
         """Return the first pieces of a text and their numbers, without marks."""
         spelled = text.translate(SPELLED)
         pieces = self._tokenizer.encode(spelled, out_type=str)[:longest]
-        return pieces, self._tokenizer.encode(spelled, out_type=int)[:longest]
+        return pieces, self.numbers(text, longest)
+
+    def numbers(self, text: str, longest: int) -> list[int]:
+        """Return the numbers of the first pieces of a text, without marks."""
+        found: list[int] = self._tokenizer.encode(text.translate(SPELLED), out_type=int)
+        return found[:longest]
+
+    def plain(self, numbers: Sequence[int]) -> NDArray[np.float32]:
+        """Return the (pieces, width) embeddings of numbers, wherever they stand."""
+        rows: NDArray[np.float32] = self._words[numbers].astype(np.float32) * self._scales[numbers][:, None]
+        return rows
 
     def embedded(self, numbers: Sequence[int]) -> NDArray[np.float32]:
         """Return the (pieces, width) embeddings of numbers at their places."""
-        rows: NDArray[np.float32] = self._words[numbers].astype(np.float32) * self._scales[numbers][:, None]
-        return rows + self._places[: len(numbers)]
+        return self.plain(numbers) + self._places[: len(numbers)]

@@ -332,17 +332,19 @@ def content(folder: Path) -> dict[str, object]:
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*", help="commands of the table; all")
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--full", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    shares = [-(-number // len(COMMANDS)) for number in (given.kills, given.full)]
+    names = given.names or [*COMMANDS]
+    shares = [-(-number // len(names)) for number in (given.kills, given.full)]
     heads = ("command", "points", "killed at one", "killed by time", "full disks refused", "faults")
     sys.stdout.write(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|\n")
     with TemporaryDirectory() as scratch:
         begin = Path(scratch) / "begin"
         prepare(begin)
-        for name in COMMANDS:
+        for name in names:
             toll = suffered(name, begin, Path(scratch), kills=shares[0], full=shares[1], seed=given.seed)
             kills = f"{toll.killed} of {shares[0] - shares[0] // 2} | {toll.timed} of {shares[0] // 2}"
             row = f"| {name} | {toll.points} | {kills} | {toll.full} of {shares[1]} | {len(toll.faults)} |\n"

@@ -44,6 +44,7 @@ _JAVA = (
 @dataclass(frozen=True)
 class Server:
     port: int
+    process: subprocess.Popen[str]
 
     @property
     def url(self) -> str:
@@ -82,7 +83,7 @@ def running() -> Iterator[Server]:
         yield from started(Path(folder))
 
 
-def started(home: Path) -> Iterator[Server]:
+def started(home: Path, *, again: bool = False) -> Iterator[Server]:
     """Run a server on the databases below a folder; it dies with us, because it reads our end of its standard input."""
     (home / "neo4j.conf").write_text(_CONFIGURATION, encoding="utf-8")
     command = ["java", *_JAVA, "-cp", f"{JARS}/*", str(Path(__file__).with_name("Server.java")), str(home)]
@@ -94,8 +95,9 @@ def started(home: Path) -> Iterator[Server]:
         port = next((line.strip() for line in process.stdout if line.strip().isdigit()), None)
         if port is None:
             pytest.fail(f"Neo4j did not start: {(home / 'out').read_text(encoding='utf-8')[-2000:]}")
-        server = Server(int(port))
-        _set_password(server)
+        server = Server(int(port), process)
+        if not again:
+            _set_password(server)
         yield server
         process.kill()  # its data go with it, so nobody waits for an orderly end
 

@@ -15,7 +15,7 @@ import click
 from kg.commands.files import is_database
 from kg.commands.language import lang_option
 from kg.commands.options import confidence_option, kb_option
-from kg.errors import KgError
+from kg.errors import ExtraMissing
 from kg.service.base import open_kb
 from kg.store.open import open_store
 
@@ -42,7 +42,7 @@ def explore(context: click.Context, /, *, port: int, no_open: bool, **options: A
         from kg.service.connections import TimedProtocol, listening  # noqa: PLC0415
         from viz.exhibit.serving import explorer_app  # noqa: PLC0415
     except ModuleNotFoundError as missing:
-        raise KgError(f"{missing.name} is not installed; run `pip install 'liantu[serve]'`") from missing
+        raise ExtraMissing(missing, "serve") from missing
     logging.basicConfig(level=logging.WARNING)
     notes = Path(f"{base}.notes.json") if is_database(base := Path(options["kb"])) else None  # before it is opened
     began, since = context.find_root().obj, monotonic()

@@ -341,7 +341,7 @@ def _is_of_others(claim: Claim, sentence: AnnotatedSentence) -> bool:
 
 
 def _is_bought_or_listed(claim: Claim, text: str) -> bool:
-    """Whether a sentence says who buys a product (乙料的主要采购方), what goods go into (产品应用于光刻机), or lists them.
+    """Whether a sentence says who buys a product (乙料的主要采购方), what goods go into (应用于光刻机), or lists goods.
 
     「乙料的上游为甲料、丙水」 is such a list.
     """

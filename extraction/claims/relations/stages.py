@@ -90,7 +90,8 @@ def _claims(annotated: AnnotatedSentence, topic: EntityMention, labelled: bool) 
         start, stop = line.span("list")
         found = [end for each in names_of_list(annotated.text, start, stop) if (end := _end(annotated, each))]
         ends = [end for end in found if end.entity != topic.entity]
-        for end in ends if len(ends) >= (1 if labelled else _FEWEST) else ():
+        sure = [end for end in ends if len(ends) >= _FEWEST or (labelled and end.score > _NEW)]
+        for end in sure:
             yield from _claim(line["side"], end, topic, start)
 
 
@@ -105,6 +106,8 @@ def _claim(side: str, end: EntityMention, topic: EntityMention, start: int) -> I
 def _end(annotated: AnnotatedSentence, span: tuple[int, int]) -> EntityMention | None:
     """Return the thing of an item: a known name that fills it, else a new product; None of a firm or a clause."""
     start, end = span
+    if start and annotated.text[start - 1].isdigit():
+        return None  # half of 3C电池
     end = start + len(annotated.text[start:end].partition("（")[0])
     name, span = annotated.text[start:end], (start, end)
     known = next((ref for ref in annotated.refs if (ref.start, ref.end) == span), None)

@@ -81,11 +81,12 @@ class FilingLinkReader:
                 yield from _held(issuer, held, share, span, filing.year)
         own = company_key(filing.company)
         rows = [row for row in _subsidiaries(document.text) if company_key(row[0]) != own]
-        for (_, share, span), held in zip(rows, self._known_all(document, [name for name, *_ in rows]), strict=True):
+        holdings = self._known_all(document, [name for name, *_ in rows])
+        for (_, listed_share, span), held in zip(rows, holdings, strict=True):
             if held.entity != issuer.entity:
                 yield _Link("subsidiary_of", held, issuer, span)
-                if share:
-                    yield _Link("holds_stake_in", issuer, held, span, filing.year, Value(float(share), "%"))
+                if listed_share:
+                    yield _Link("holds_stake_in", issuer, held, span, filing.year, Value(float(listed_share), "%"))
 
     def _party(self, document: Document, text: str, issuer: EntityMention) -> EntityMention | None:
         """Return the company that a name is, None for one that is neither listed nor has a legal form."""

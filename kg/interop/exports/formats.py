@@ -74,7 +74,7 @@ def export(
     Raises:
         EmptyBase: when the view shows no document.
         ExportRefused: when `target` is something else, or cannot be written; it is left as it was.
-        PackageMissing: when the format needs an extra that is not installed.
+        ExtraMissing: when the format needs an extra that is not installed.
     """
     kind = FORMATS[layout]
     if not any(True for _ in view.documents()):

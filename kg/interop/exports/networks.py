@@ -103,7 +103,7 @@ def _edges(content: ExportContent) -> Iterator[tuple[str, str, str, Attributes]]
         yield one, other, key, drawn | _given(named)
     for one, other in content.measures():
         label = word("export.measures", content.lang, thing="").strip()
-        stated = {"sign": 0, "polarity": Polarity.POSITIVE.value, "modality": Modality.ASSERTED.value}
+        stated: Attributes = {"sign": 0, "polarity": Polarity.POSITIVE.value, "modality": Modality.ASSERTED.value}
         clocks = _given(dict(zip(_COLUMNS["nodes"][-3:], content.touched.get(one, ()), strict=False)))
         fixed: Attributes = {"label": label, "relation": MEASURES, "weight": 1.0}
         yield one, other, MEASURES, fixed | stated | clocks

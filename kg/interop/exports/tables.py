@@ -14,7 +14,7 @@ from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from kg.errors import KgError
+from kg.errors import ExtraMissing
 from kg.interop.exports.company_links import LINK_COLUMNS, company_links
 from kg.interop.exports.content import known, plain
 
@@ -46,24 +46,16 @@ def columns_of(*specs: str) -> dict[str, ColumnType]:
     return {name: cast("ColumnType", kind or "text") for name, _, kind in words}
 
 
-class PackageMissing(KgError):
-    """A format that needs a package which the default install does not bring."""
-
-    def __init__(self, package: str, extra: str) -> None:
-        template = "this format needs {package}, which is not installed; pip install 'liantu[{extra}]'"
-        super().__init__(template, package=package, extra=extra)
-
-
 def pyarrow() -> tuple[Any, Any]:
     """Return the modules `pyarrow` and `pyarrow.parquet`.
 
     Raises:
-        PackageMissing: where the extra `parquet` is not installed.
+        ExtraMissing: where the extra `parquet` is not installed.
     """
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ModuleNotFoundError:
-        raise PackageMissing("pyarrow", "parquet") from None
+    except ModuleNotFoundError as missing:
+        raise ExtraMissing(missing, "parquet") from None
 
 
 @dataclass(frozen=True, slots=True)

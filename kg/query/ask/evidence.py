@@ -18,6 +18,7 @@ from kg.query.ask.answer_model import AnswerModel, SentenceInContext
 from kg.query.ask.dated import AskedPeriod
 from kg.query.ask.lexicon import lexicon
 from kg.query.passages import WORTH
+from kg.query.sentences.cutting import LONGEST, in_order, is_label, sentences
 from kg.store.word_search import terms as index_terms
 from kg.text.table_rows import headed_rows
 
@@ -36,9 +37,9 @@ _ONE_WORD = 0.6  # the score that counts where one word is all that is asked
 _WHOLE = 0.1  # what it counts that a sentence has a value with all that is asked
 _READ_AT_ONCE, _PLAIN = 6, 0.5  # sentences read at once, until one is plainly an answer
 _DATED = 0.1  # what it counts that a sentence is of the period asked about
+_NEAR_ENOUGH, _FUSED = 60, 20  # sentences near in meaning; the constant of reciprocal rank fusion (Cormack et al. 2009)
 _NEAREST, _READ = 24, 12  # the best sentences by words, and how many of them the model reads that may answer
 ANSWERS = 0.3  # the decision from which a sentence answers
-_SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")
 _NUMBER = re.compile(r"\d")
 _DAY = re.compile(r"\d{1,4}\s*[年月日/.-]|Q[1-4]|H[12]|季度|年底|年初|[上下]半年")
 _PERCENT = re.compile(r"几成|占(?:多少|了多少|几)|占比|比例|份额|[率速]|同比|环比|幅|百分|percent|share")
@@ -60,7 +61,6 @@ _NAME_WEIGHT = 1.6  # of a name, against a word as rare
 _LABEL = 24
 _BEFORE_READ = 4  # three sentences before one may date it
 _OPENING = 12  # characters of a sentence in which its subject stands
-_LONGEST = 400  # characters of a sentence that are shown
 _LIST_LINES = 8
 _PAIR = 2
 _TELLING = 3.0  # the weight from which a name tells things apart: 欧洲, and not 全球
@@ -92,6 +92,11 @@ class ScoredSentence:
     fits: bool = True
     words: float = 0.0
     probability: float = 0.0
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Its passage and where it begins."""
+        return self.chunk.id, self.start
 
     @property
     def may_answer(self) -> bool:
@@ -168,8 +173,8 @@ class Retriever:
             hopeful = hopeful[at_once:]
         if not any(each.may_answer and each.decision >= ANSWERS for each in read):
             read += self._read(doubtful)  # related at most
-        places = {(each.chunk.id, each.start) for each in read}
-        rest = [each for each in ranked if (each.chunk.id, each.start) not in places]
+        places = {each.place for each in read}
+        rest = [each for each in ranked if each.place not in places]
         return sorted([*read, *rest], key=lambda each: -each.decision)
 
     def _read(self, sentences: Sequence[ScoredSentence]) -> list[ScoredSentence]:
@@ -185,7 +190,8 @@ class Retriever:
         return self._ranked()[:_NEAREST]
 
     def _ranked(self) -> list[ScoredSentence]:
-        chunks = self._candidates()
+        nearest = self._session.nearest_sentences(self._asked.core, _NEAR_ENOUGH)
+        chunks = self._candidates(nearest)
         heads = {head.id: head for head in self._session.view.documents({each.document for each in chunks.values()})}
         found: list[ScoredSentence] = []
         for chunk in chunks.values():
@@ -194,9 +200,13 @@ class Retriever:
         once: dict[str, ScoredSentence] = {}
         for each in sorted(found, key=_rank):
             once.setdefault(_folded(each.text), each)
-            if len(once) == _LOOKED_AT:
-                break
-        return sorted(map(self._dated, once.values()), key=_rank)
+        near = {place: rank for rank, place in enumerate(nearest)}
+        kept = [each for rank, each in enumerate(once.values()) if rank < _LOOKED_AT or each.place in near]
+        by_words = sorted(map(self._dated, kept), key=_rank)
+        ranks = {each.place: 1 / (_FUSED + at) for at, each in enumerate(by_words)}
+        for place in near.keys() & ranks.keys():
+            ranks[place] += 1 / (_FUSED + near[place])
+        return sorted(by_words, key=lambda each: -ranks[each.place])
 
     def _dated(self, sentence: ScoredSentence) -> ScoredSentence:
         """Return a sentence with whether it is of the period asked about, which counts for its score."""
@@ -211,15 +221,17 @@ class Retriever:
 
     def _is_of_the_period(self, sentence: ScoredSentence) -> bool:
         document, chunk = sentence.document, sentence.chunk
-        before = [] if sentence.is_row else [text for start, _, text in _sentences(chunk) if start < sentence.start]
+        before = [] if sentence.is_row else [text for start, _, text in sentences(chunk) if start < sentence.start]
         above = list(dict.fromkeys((label_of(sentence), *reversed(chunk.heading), document.title)))
         nearest = before[:-_BEFORE_READ:-1]
         return any(each.fits(sentence.text, nearest, document.published_on, above=above) for each in self._periods)
 
-    def _candidates(self) -> dict[str, Chunk]:
+    def _candidates(self, nearest: Iterable[tuple[str, int]]) -> dict[str, Chunk]:
         asked = self._asked
         if not asked.terms:
             return {}
+        known = map(self._session.view.chunk, dict.fromkeys(chunk for chunk, _ in nearest))
+        alike = {chunk.id: chunk for chunk in known if chunk}
         query = " ".join(spelled for term in asked.terms for spelled in term.spellings[:6])
         search = self._session.view.search
         chunks = {chunk.id: chunk for chunk, _ in search(query, _CHUNKS)}
@@ -230,7 +242,7 @@ class Retriever:
             if term.name and term.entity:
                 for chunk in self._session.view.chunks_mentioning(term.entity, _MENTIONING):
                     chunks.setdefault(chunk.id, chunk)
-        return chunks | self._below_headings(chunks.values())
+        return alike | chunks | self._below_headings(chunks.values())
 
     def _below_headings(self, found: Iterable[Chunk]) -> dict[str, Chunk]:
         """Return the passages of the documents found that have a name of the question in a heading."""
@@ -259,7 +271,7 @@ class Retriever:
         )
 
     def _scored(self, chunk: Chunk, head: DocumentHead) -> Iterator[ScoredSentence]:
-        pieces = list(_sentences(chunk))
+        pieces = list(sentences(chunk))
         above = _folded(" ".join((head.title, head.publisher, *chunk.heading, chunk.meta)))
         folded = [_folded(text) for _, _, text in pieces]
         weights = self.weights
@@ -379,10 +391,10 @@ def passage(sentence: ScoredSentence, *, wide: bool) -> tuple[int, int, str]:
 
     A lead-in takes its list along; `wide` takes the sentences around it, as an explanation needs them.
     """
-    pieces = list(_sentences(sentence.chunk))
+    pieces = list(sentences(sentence.chunk))
     if sentence.is_row:  # a row, or the table with its head
         chunk = sentence.chunk
-        whole = wide and len(chunk.text) <= _LONGEST
+        whole = wide and len(chunk.text) <= LONGEST
         start, end = (chunk.start, chunk.end) if whole else (sentence.start, sentence.end)
         return start, end, chunk.text[start - chunk.start : end - chunk.start]
     first = last = next(number for number, (start, _, _) in enumerate(pieces) if start == sentence.start)
@@ -390,7 +402,7 @@ def passage(sentence: ScoredSentence, *, wide: bool) -> tuple[int, int, str]:
         last = min(len(pieces) - 1, first + _LIST_LINES)
     elif wide:
         first = max(0, first - 1)
-        while last + 1 < len(pieces) and pieces[last + 1][1] - pieces[first][0] <= _LONGEST:
+        while last + 1 < len(pieces) and pieces[last + 1][1] - pieces[first][0] <= LONGEST:
             last += 1
     start, end = pieces[first][0], pieces[last][1]
     return start, end, sentence.chunk.text[start - sentence.chunk.start : end - sentence.chunk.start]
@@ -405,40 +417,18 @@ def reading_of(sentence: ScoredSentence) -> SentenceInContext:
     above = (sentence.document.title, *sentence.chunk.heading)
     if sentence.is_row:
         return SentenceInContext(sentence.text, above, label_of(sentence))
-    before = ""
-    for start, _, text in _sentences(sentence.chunk):
-        if start >= sentence.start:
-            break
-        before = text
+    before = next((before for start, _, before in in_order(sentence.chunk) if start == sentence.start), "")
     return SentenceInContext(passage(sentence, wide=False)[2], above, label_of(sentence), before)
 
 
 def label_of(sentence: ScoredSentence) -> str:
     """Return what stands above a sentence and says what it is about: its label or heading."""
-    above = ""
     if sentence.is_row:
         above = headed_rows(sentence.chunk.text)[0]
-        return (above or (sentence.chunk.heading[-1] if sentence.chunk.heading else "")).rstrip("：:").strip()
-    for start, _, text in _sentences(sentence.chunk):
-        if start >= sentence.start:
-            break
-        above = text if len(text) <= _LABEL and not text.endswith("。") else ""
+    else:
+        before = next((before for start, _, before in in_order(sentence.chunk) if start == sentence.start), "")
+        above = before if is_label(before) else ""
     return (above or (sentence.chunk.heading[-1] if sentence.chunk.heading else "")).rstrip("：:").strip()
-
-
-def _sentences(chunk: Chunk) -> Iterator[tuple[int, int, str]]:
-    """Yield the sentences of a passage, or the rows of a table with their heads, as places and texts."""
-    if chunk.kind == ChunkKind.TABLE:
-        for start, end, text in headed_rows(chunk.text)[1]:
-            yield chunk.start + start, chunk.start + end, text
-        return
-    for match in _SENTENCE.finditer(chunk.text):
-        text = match[0]
-        blank = len(text) - len(text.lstrip())
-        kept = text.strip()[:_LONGEST]
-        if len(kept) > 1:
-            start = chunk.start + match.start() + blank
-            yield start, start + len(kept), kept
 
 
 def _unit(question: str) -> re.Pattern[str]:

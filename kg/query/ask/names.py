@@ -73,11 +73,14 @@ def find_names(session: QuerySession, question: str, *, taken: Sequence[tuple[in
     short = ""
     companies = [named for named in found if named.entity.codes]
     if not companies:
-        short, choices = _short_for(session, question, found)
+        start, short = _first_pair(session, question, found)
+        choices = _beginning(session, short) or _of_first_and_third(session, short)
+        if len(choices) == 1:
+            found = sorted([*found, Named(start, start + _SHORT, choices[0])], key=lambda named: named.start)
     elif len(companies) == 1 and _is_short_for(question, companies[0]) and not corrections:
         short = question[companies[0].start : companies[0].end]
         choices = _beginning(session, short)
-    return NamesFound(tuple(found), tuple(corrections), tuple(choices), short)
+    return NamesFound(tuple(found), tuple(corrections), tuple(choices if len(choices) > 1 else ()), short)
 
 
 def _is_doubtful(session: QuerySession, named: Named) -> bool:
@@ -181,20 +184,17 @@ def _one_letter_off(name: str, written: str) -> bool:
     return name[0] == written[0] and Levenshtein.distance(name, written, score_cutoff=1) == 1
 
 
-def _short_for(session: QuerySession, question: str, found: Sequence[Named]) -> tuple[str, list[Entity]]:
-    """Return a two-character beginning that several companies share, and these, most connected first.
-
-    Only the first word of a question is looked at, where the name stands that is asked about.
-    """
+def _first_pair(session: QuerySession, question: str, found: Sequence[Named]) -> tuple[int, str]:
+    """Return the first word of a question, where the name stands that is asked about, if it has two characters."""
     start = _CHINESE_PAIR.search(question)
     if start is None or any(named.start < start.start() + _SHORT < named.end for named in found):
-        return "", []
+        return 0, ""
     short = question[start.start() : start.start() + _SHORT]
     if next(iter(rjieba.cut(question[start.start() :]))) != short or not _ENDS.match(question, start.start() + _SHORT):
-        return "", []
+        return 0, ""
     if any(each.kind is Kind.REGION for each in session.view.named(short)):
-        return "", []  # 甘肃 is the province
-    return short, _beginning(session, short)
+        return 0, ""  # 甘肃 is the province
+    return start.start(), short
 
 
 def _is_short_for(question: str, named: Named) -> bool:
@@ -204,13 +204,25 @@ def _is_short_for(question: str, named: Named) -> bool:
 
 
 def _beginning(session: QuerySession, short: str) -> list[Entity]:
-    """Return the companies whose names begin so, most connected first; nothing when it is one company."""
+    """Return the companies whose names begin so, most connected first."""
+    if not short:
+        return []
     ids = {entity_id for name, entity_id in session.view.names(short) if name.startswith(short)}
     companies = [
         each for each in session.view.entities(Kind.COMPANY, ids=ids) if each.codes and degree_of(session, each)
     ]
     companies.sort(key=lambda each: (-degree_of(session, each), each.id))
-    return companies[:_MOST_CHOICES] if len(companies) > 1 else []
+    return companies[:_MOST_CHOICES]
+
+
+def _of_first_and_third(session: QuerySession, short: str) -> list[Entity]:
+    """Return the one company whose name two characters abbreviate, its first and third: 江铜 of 江西铜业."""
+    if not short or session.view.named(short):
+        return []
+    names = session.kept(_known_companies).items()
+    ids = {each for name, known in names if len(name) == 2 * _SHORT and name[::_SHORT] == short for each in known}
+    companies = [each for each in map(session.view.entity, sorted(ids)) if each and degree_of(session, each)]
+    return companies if len(companies) == 1 else []
 
 
 def _at_word_bounds(question: str, named: Named) -> bool:

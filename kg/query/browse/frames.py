@@ -6,7 +6,7 @@ from datetime import date, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from kg.errors import KgError
+from kg.errors import ExtraMissing
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def pandas_frame(columns: Mapping[str, ColumnKind], rows: Sequence[Mapping[str, 
     """Return rows as a frame of pandas with exactly these columns.
 
     Raises:
-        KgError: when pandas is not installed.
+        ExtraMissing: when pandas is not installed.
     """
     pandas = extra("pandas")
     series = {}
@@ -79,7 +79,7 @@ def arrow_table(columns: Mapping[str, ColumnKind], rows: Sequence[Mapping[str, A
     """Return rows as a table of Arrow with exactly these columns.
 
     Raises:
-        KgError: when pyarrow is not installed.
+        ExtraMissing: when pyarrow is not installed.
     """
     arrow = extra("pyarrow")
     kinds = {
@@ -121,9 +121,9 @@ def extra(module: str) -> Any:
     """Import what an extra brings.
 
     Raises:
-        KgError: when it is not installed.
+        ExtraMissing: when it is not installed.
     """
     try:
         return import_module(module)
     except ModuleNotFoundError as missing:
-        raise KgError(f"{missing.name} is not installed; run `pip install 'liantu[notebooks]'`") from missing
+        raise ExtraMissing(missing, "notebooks") from missing

@@ -32,6 +32,7 @@ _PARENT = re.compile(
     r"parent company|condensed financial information|guarantor|schedule i\b|pro forma|母公司", re.IGNORECASE
 )
 _CONSOLIDATED = re.compile(r"consolidated|合并", re.IGNORECASE)
+_ORDINAL = re.compile(r"^\s*(?:[一二三四五六七八九十]+、|[减加]：|其中：)\s*")
 _FULL_PAGE, _FULL_ROWS, _MANY_ROWS = 6_000, 60, 10
 
 LOOKS = (
@@ -210,7 +211,7 @@ def _looks(page: _PageText, number: int, count: int) -> list[float]:
 
 
 def _matching(pattern: re.Pattern[str], rows: Iterable[str]) -> int:
-    return sum(1 for row in rows if pattern.match(row))
+    return sum(1 for row in rows if pattern.match(_ORDINAL.sub("", row)))
 
 
 def _indicators(page: _PageText) -> list[bool]:

@@ -101,7 +101,8 @@ def research(session: QuerySession, question: str, model: Model, *, most_tokens:
     """
     desk = _Desk(session, question)
     messages = [("system", word("filing.research_rules", session.lang)), ("user", desk.opening())]
-    spent, faults = 0, ("budget",)
+    spent = 0
+    faults: tuple[str, ...] = ("budget",)
     for _ in range(ROUNDS):
         request = Request(tuple(messages), most_tokens=_REPLY_TOKENS)
         if spent + request.tokens + _REPLY_TOKENS > most_tokens:

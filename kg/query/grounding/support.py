@@ -66,7 +66,7 @@ def best_support(
     best: list[str] | None = None
     reworded: list[tuple[str, SourceStatement]] = []
     for cite, statement in sorted(cited, key=lambda each: -_share(claim, each[1].text)):
-        found = _faults(claim, sentence, statement)
+        found = [*_faults(claim, sentence, statement), *_more_than(claim, statement)]
         if not found:
             return [], (cite, statement)
         if best is None or len(found) < len(best):
@@ -124,6 +124,13 @@ def _faults(claim: ClauseClaim, sentence: str, statement: SourceStatement) -> li
     if wrong := wrong_figures(claim, statement):
         return wrong
     return _least(_by_figures(claim, sentence, statement, measured)) or []
+
+
+def _more_than(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
+    """Return the words by which a clause says more than a statement: all, the largest, certainly."""
+    whole = f"{statement.context} {statement.subject} {statement.text}"
+    pairs = [(each.search(claim.text), stated) for each, stated in claim_words().absolute]
+    return [f"{found[0]} is not in the source" for found, stated in pairs if found and not stated.search(whole)]
 
 
 def _least(found: Iterator[list[str]]) -> list[str]:

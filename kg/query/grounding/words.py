@@ -35,6 +35,7 @@ class ClaimWords:
     certainty: Mapping[str, re.Pattern[str]]
     settled: re.Pattern[str]
     held_after: re.Pattern[str]
+    absolute: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]
     denies: re.Pattern[str]
     denied_not: re.Pattern[str]
     instructs: re.Pattern[str]
@@ -67,6 +68,7 @@ def claim_words() -> ClaimWords:
         certainty={name: re.compile(pattern, re.IGNORECASE) for name, pattern in read["certainty"].items()},
         settled=re.compile(read["settled"]),
         held_after=re.compile(read["held_after"]),
+        absolute=tuple((re.compile(claimed), re.compile(stated)) for claimed, stated in read["absolute"]),
         denies=re.compile(_any(read["denies"].split())),
         denied_not=re.compile(read["denied_not"]),
         instructs=re.compile(read["instructs"], re.IGNORECASE),

@@ -141,8 +141,9 @@ def _walk(
 ) -> tuple[dict[int, int], list[Step]]:
     """Return how many flows away from the start each stage is that is not known yet, and the flows.
 
-    What may mean several things (铜箔) ends a chain, a trade that the goods go into (铝 → 光伏 → 逆变器), and what goes
-    into, or is made of, many things unless it is a kind of the topic: what 固态电池 is made of is no part of 储能.
+    Only the strongest links of the topic lead on. What may mean several things (铜箔) ends a chain, a trade that the
+    goods go into (铝 → 光伏 → 逆变器), and what goes into, or is made of, many things unless it is a kind of the topic:
+    what 固态电池 is made of is no part of 储能.
     """
     head = session.topics.head
     levels: dict[int, int] = {}
@@ -150,16 +151,19 @@ def _walk(
     frontier = sorted(start)
     own = [session.name(session.id_of(row)) for row in frontier]
     for level in range(1, depth + 1):
+        most = _OWN_BREADTH if level == 1 else _BREADTH
         ends = [
             (step, head(step.source if direction == "in" else step.target))
-            for step in _expand(session, frontier, _FLOW, direction, most=_OWN_BREADTH if level == 1 else _BREADTH)
+            for step in _expand(session, frontier, _FLOW, direction, most=most)
         ]
         against = _contradicted(session, [step for step, end in ends if _is_stage(session, end)])
         found = [(step, end) for step, end in ends if _is_stage(session, end) and step not in against]
         steps += [step for step, _ in found]
         fresh = sorted({end for _, end in found} - set(levels) - set(known))
         levels |= dict.fromkeys(fresh, level)
-        frontier = [row for row in fresh if _leads_on(session, row, direction, own)]
+        strongest = set(_expand(session, frontier, _FLOW, direction)) if level == 1 else {step for step, _ in found}
+        onward = {end for step, end in found if step in strongest}
+        frontier = [row for row in fresh if row in onward and _leads_on(session, row, direction, own)]
     return levels, steps
 
 

@@ -95,6 +95,9 @@ _MEASURES: Mapping[str, Mapping[str, int]] = {
 }
 
 
+_OWN = frozenset({"价格", "均价", "需求", "销量"})  # what a whole trade gains by
+
+
 def indicator_polarity(indicator: str) -> int:
     """Return +1 where a rise is good for the owner, −1 where it is a burden, 0 where neither is sure.
 
@@ -295,7 +298,7 @@ def _by_role(session: QuerySession, factor: Mapping[Entity, Sense], known: Mappi
             continue
         signs = {role: sign * sense.move for role, sign in _MEASURES[measure].items()}
         parties = list(_of_roles(session, thing, signs, known))
-        if entity is not thing:
+        if entity is not thing and measure in _OWN:
             yield from _own_trade(session, thing, [each for each in parties if each.sign == signs["maker"]])
         yield from parties
 

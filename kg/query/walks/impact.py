@@ -205,7 +205,7 @@ def _comes_back(session: QuerySession, nodes: Sequence[str]) -> bool:
 
 
 def _is_kind(session: QuerySession, node: str, other: str) -> bool:
-    """Whether a name ends in another, as a word (利率 is none in 毛利率), and what it is of is no input of the other's."""
+    """Whether a name ends in another, as a word (not 利率 in 毛利率), and what it is of is no input of the other's."""
     name, ending = session.name(node), session.name(other)
     if not name.endswith(ending) or len(measure_of(name)) > len(ending):
         return False

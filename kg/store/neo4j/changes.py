@@ -29,7 +29,15 @@ PUBLISH = "MATCH (b:Base {name: 'liantu', writer: $token}) SET b.revision = b.wr
 # ── a document ─────────────────────────────────────────────────────────────────────────────────────────────────────
 DOCUMENT = f"CREATE (d:Document) SET d = $document, d.added = $revision, d.removed = {FOREVER}"
 COPIES = f"{_D} SET d:Copy, d.copies = $copies"
-ENTITIES = "UNWIND $ids AS id MERGE (:Entity {id: id})"
+# Name, kind, codes and ABOUT are for people who ask in Cypher, as last written; views read profiles, which know days.
+ENTITIES = """
+    UNWIND $entities AS row
+    MERGE (t:Entity {id: row.id})
+    SET t.name = CASE WHEN row.implied THEN coalesce(t.name, row.name) ELSE row.name END, t.kind = row.kind,
+        t.codes = CASE WHEN row.implied THEN coalesce(t.codes, row.codes) ELSE row.codes END
+    WITH t, row WHERE row.about <> ''
+    MATCH (o:Entity {id: row.about}) MERGE (t)-[:ABOUT]->(o)
+"""
 KNOWN_PROFILES = "UNWIND $keys AS key MATCH (p:Profile {key: key}) RETURN key"
 PROFILES = """
     UNWIND $profiles AS row
@@ -94,6 +102,14 @@ PUBLISH_RUN = f"""
         removed: {FOREVER}
     }})
 """
+# For people who ask in Cypher, as the properties of entities.
+COMMUNITIES = """
+    UNWIND $communities AS row
+    CREATE (c:Community {id: row.id, run: $run, as_of: $as_of, name: row.name, level: row.level})
+    WITH c, row UNWIND row.members AS member
+    MATCH (t:Entity {id: member}) CREATE (t)-[:IN_COMMUNITY]->(c)
+"""
+DROP_COMMUNITIES = "MATCH (c:Community {run: $run}) DETACH DELETE c"
 KNOWN_JUDGEMENT = "MATCH (j:Judgement {id: $id}) RETURN j.id"
 JUDGE = f"""
     CREATE (:Judgement {{

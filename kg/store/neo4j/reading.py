@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kg.ids import digest, normal_name
 from kg.model import MentionStatus, Polarity, Reading
@@ -34,7 +34,10 @@ def insert(moment: Moment, reading: Prepared) -> None:
     moment.rows(cypher.DOCUMENT, document=_document(reading, sum(map(len, words))))
     if reading.copies:
         moment.rows(cypher.COPIES, id=document, copies=list(reading.copies))
-    moment.rows(cypher.ENTITIES, ids=sorted({profile.entity.id for profile in reading.profiles}))
+    moment.rows(
+        cypher.ENTITIES,
+        entities=sorted(map(_entity, reading.profiles), key=lambda row: (row["id"], not row["implied"])),
+    )
     profiles = {row["key"]: row for row in map(_profile, reading.profiles)}
     known = {key for (key,) in moment.rows(cypher.KNOWN_PROFILES, keys=list(profiles))}
     moment.rows(cypher.PROFILES, profiles=[row for key, row in profiles.items() if key not in known])
@@ -61,6 +64,12 @@ def _document(reading: Prepared, words: int) -> Properties:
         "mentions": [codec.mention_out(mention) for mention in reading.mentions],
         "holders": [-1 if holder is None else holder for holder in reading.holders],
     }
+
+
+def _entity(profile: Profile) -> dict[str, Any]:
+    entity = profile.entity
+    who = {"id": entity.id, "kind": entity.kind.value, "name": entity.name, "codes": list(entity.codes)}
+    return who | {"about": entity.about, "implied": profile.implied}
 
 
 def _profile(profile: Profile) -> Properties:
@@ -114,6 +123,8 @@ def _fact(fact: Fact) -> Properties:
         "dated": valid is not None,
         "valid_from": valid and (valid.start or LAST_DAY.min),
         "valid_to": valid and (valid.end or LAST_DAY),
+        "value": fact.value and fact.value.number,
+        "unit": fact.value and fact.value.unit,
         "matter": _matter(fact),
         "product": fact.qualifier("product"),
         "cause": fact.qualifier("cause_direction"),

@@ -3,7 +3,8 @@
     (Document)-[:DESCRIBES]->(Profile)-[:OF]->(Entity)      (Profile)-[:NAMED {name, code}]->(Name)
     (Document)-[:STATES {quote, speaker …}]->(Fact)-[:SUBJECT|OBJECT]->(Entity)
     (Passage)-[:PART_OF]->(Document)                        (Passage)-[:MENTIONS {times}]->(Entity)
-    (Run)  (Judgement)  (Base)
+    (Run)  (Judgement)  (Base)                              (Entity {name, kind, codes})-[:ABOUT]->(Entity)
+    (Entity)-[:IN_COMMUNITY]->(Community {name, level, as_of, run})
 
 Documents, STATES, runs and judgements have `added` and `removed`: the revisions in which they were added and removed. A
 reader fixes one revision at its start and sees exactly that state, because Neo4j itself lets a reader see a commit
@@ -35,6 +36,8 @@ SCHEMA = (
     "CREATE INDEX document_day IF NOT EXISTS FOR (n:Document) ON (n.published_on)",
     "CREATE INDEX document_removed IF NOT EXISTS FOR (n:Document) ON (n.removed)",
     "CREATE INDEX passage_id IF NOT EXISTS FOR (n:Passage) ON (n.id)",
+    "CREATE INDEX entity_name IF NOT EXISTS FOR (n:Entity) ON (n.name)",
+    "CREATE INDEX community_run IF NOT EXISTS FOR (n:Community) ON (n.run)",
     "CREATE INDEX fact_from IF NOT EXISTS FOR (n:Fact) ON (n.subject, n.relation)",
     "CREATE INDEX fact_to IF NOT EXISTS FOR (n:Fact) ON (n.object, n.relation)",
     "CREATE INDEX fact_between IF NOT EXISTS FOR (n:Fact) ON (n.subject, n.relation, n.object)",

@@ -96,6 +96,17 @@ class Neo4jWriter:
         def work(moment: Moment) -> bool:
             moment.rows(cypher.WITHDRAW, id=run.id)
             moment.rows(cypher.PUBLISH_RUN, id=run.id, as_of=run.as_of, instant=recorded, record=codec.run_out(run))
+            moment.rows(cypher.DROP_COMMUNITIES, run=run.id)
+            rows = [
+                {
+                    "id": item.id,
+                    "name": item.summary.title if item.summary else item.id,
+                    "level": item.level,
+                    "members": list(item.members),
+                }
+                for item in run.communities
+            ]
+            moment.rows(cypher.COMMUNITIES, run=run.id, as_of=run.as_of, communities=rows)
             return True
 
         self._change(work)
@@ -103,7 +114,12 @@ class Neo4jWriter:
     def withdraw(self, run_id: str) -> bool:
         """Withdraw a weekly run."""
         self._needs_clean_up = True
-        return self._change(lambda moment: bool(moment.rows(cypher.WITHDRAW, id=run_id)))
+
+        def work(moment: Moment) -> bool:
+            moment.rows(cypher.DROP_COMMUNITIES, run=run_id)
+            return bool(moment.rows(cypher.WITHDRAW, id=run_id))
+
+        return self._change(work)
 
     def judge(self, judgement: Judgement) -> Judgement | None:
         """Store a judgement."""

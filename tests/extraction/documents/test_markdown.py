@@ -174,6 +174,9 @@ def test_spellings_of_front_matter(read_one, front, above):
         ("date: 1890-01-01", "date: 1890-01-01"),
         ("published_on: soon\ncreated: 2025-04-28", "published_on: soon"),
         ("发布日期：二月", "发布日期: 二月"),
+        ("date: 2025-04-01/2025-04-28", "date: 2025-04-01/2025-04-28"),
+        ("date: 0", "date: 0"),
+        ("date: false", "date: False"),
     ],
 )
 def test_nothing_is_guessed_over_a_declared_date(read, front, named):

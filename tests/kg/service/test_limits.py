@@ -47,7 +47,7 @@ def test_a_fault_in_one_part_of_a_batch_is_that_part_s(kb: KnowledgeBase, monkey
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
 def test_instants_at_the_ends_of_the_calendar_are_answered(kb: KnowledgeBase, moment: str):
     with_themes(kb)
-    with client_of(kb) as client:
+    with client_of(kb, limits=ServiceLimits(seconds=600)) as client:  # on a machine however busy
         for key in KEYS:
             asked = QUESTIONS[key] | {"known_at": moment}
             assert client.get(f"/v1/{key}", params=asked).status_code in {200, 404, 400}, key
@@ -72,6 +72,12 @@ def test_a_parameter_of_one_value_is_given_once(client: TestClient):
         assert_problem(refused, 422)
         assert "as_of" in refused.text
     assert client.get("/v1/facts?relation=supplies&relation=uses").status_code == 200
+
+
+def test_a_missing_model_is_stated_in_the_language_of_the_base(client: TestClient):
+    refused = client.get("/v1/prose", params={"question": "谁生产硅料？"})
+    assert_problem(refused, 400)
+    assert refused.json()["detail"].startswith("没有语言模型")
 
 
 def test_a_tag_belongs_to_one_question(client: TestClient):

@@ -15,9 +15,12 @@ from starlette.testclient import TestClient
 from kg.cli import main
 from kg.errors import StoreMissing
 from kg.graph.cache import forget
+from kg.query.questions.registry import question
 from kg.service.app import create_app
 from kg.service.base import open_kb
+from kg.service.tools import _answer
 from tests.kg.query.world import LONGI, MODULE, SUNGROW, claim, filled, paper
+from viz.exhibit.serving import CurrentContent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +75,19 @@ def test_a_replaced_base_answers_at_once(bases: tuple[Path, Path], over: bool):
             assert LONGI not in client.get(path).text
         batch = client.post("/v1/batch", json={"requests": [{"method": "facts"}]})
         assert SUNGROW in batch.text
+
+
+def test_tools_and_the_explorer_follow_too(bases: tuple[Path, Path]):
+    served, other = bases
+    with open_kb(served) as kb:
+        content = CurrentContent(kb)
+        before = content.get()
+        assert content.get() is before
+        assert LONGI in str(_answer(kb, question("facts"), {}))
+        _put(other, served)
+        assert content.get() is not before
+        assert LONGI not in str(content.get().meta)
+        assert SUNGROW in str(_answer(kb, question("facts"), {}))
 
 
 def liantu(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:

@@ -6,6 +6,7 @@ best pages of the right company and year are shown. Every value names its row, p
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 
 ANSWERED, REFUSED, NOT_FOUND = "answered", "refused", "not_found"
 _MOST_PAGES = 5
+_EVEN = 1e-4  # two values that differ by less are printed alike: neither is the greater one
 _CURRENCIES = frozenset({"USD", "CNY"})
 
 
@@ -358,7 +360,9 @@ def _compared(
         for number, (_, values) in enumerate(found)
         for key, each in values.used.items()
     }
-    return _answer(task, plan, best, text="\n".join(lines), value=found[0][0], decision=best.name)
+    first, second = found[0][0], found[1][0]
+    even = math.isclose(first, second, rel_tol=_EVEN)
+    return _answer(task, plan, best, text="\n".join(lines), value=first, decision="" if even else best.name)
 
 
 def _curated(

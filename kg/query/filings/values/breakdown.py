@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kg.query.filings.values.rows import Row, lines_of, split_row
+from kg.query.filings.values.totals import slack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -160,7 +161,7 @@ def _parts_below(after: Sequence[Row], total: Row, column: int) -> tuple[Row, ..
             continue
         found.append(row)
         summed += row.figures[column] or 0.0
-        if len(found) > 1 and abs(summed - whole) <= _slack(whole, len(found)):
+        if len(found) > 1 and abs(summed - whole) <= slack((whole, row.figures[column]), len(found)):
             return tuple(found)
     return ()
 
@@ -170,7 +171,7 @@ def _adding(stack: Sequence[_Stacked], figure: float, column: int) -> int:
     summed = 0.0
     for count, each in enumerate(reversed(stack[-_MOST_PARTS:]), start=1):
         summed += each.row.figures[column] or 0.0
-        if count > 1 and figure and abs(summed - figure) <= _slack(figure, count):
+        if count > 1 and figure and abs(summed - figure) <= slack((figure, each.row.figures[column]), count):
             return count
     return 0
 
@@ -180,15 +181,11 @@ def _reconciled(stack: Sequence[_Stacked], whole: float, column: int) -> list[_S
     left = 0.0
     for count, each in enumerate(reversed(stack[-_MOST_PARTS:]), start=1):
         figure = each.row.figures[column] or 0.0
-        if each.parts and _OF_SEGMENTS.search(each.row.label) and abs(figure - left - whole) <= _slack(whole, count):
+        fits = abs(figure - left - whole) <= slack((whole, figure), count)
+        if fits and each.parts and _OF_SEGMENTS.search(each.row.label):
             return [each]
         left += figure
     return []
-
-
-def _slack(figure: float, count: int) -> float:
-    digits = len(f"{figure:.10g}".partition(".")[2])
-    return 0.51 * count * 10.0**-digits if digits else 0.51 * count
 
 
 def _rows(table: PageTable, page: int) -> Iterator[tuple[Row, str]]:

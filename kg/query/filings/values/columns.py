@@ -30,6 +30,13 @@ _CURRENCY_HEADS = re.compile(
 )
 _CURRENCY = re.compile(r"RMB|US\$|HK\$|NT\$|EUR|USD|CNY|[€$£¥]", re.IGNORECASE)
 _CHANGED = re.compile(r"\s*(?:上升|下降|增加|减少|提高|降低|持平)[\d.]*\s*个?(?:百分点|基点)?\s*$")
+# A head that says whose each column is: 合并 合并 公司 公司, 本集团 本银行.
+_WHOSE = re.compile(
+    r"(?P<group>合并|本集团|集团|\bgroup\b|\bconsolidated\b)"
+    r"|(?P<parent>母公司|本公司|公司|本银行|本行|银行|\bparent(?: company)?\b|\bcompany\b|\bbank\b)",
+    re.IGNORECASE,
+)
+_NO_COLUMN = re.compile(r"项\s*目|附注|资\s*产|负\s*债|\bnotes?\b|\bthe\b|[\s()（）|/]", re.IGNORECASE)
 _LESS = re.compile(r"allowance|reserve|less\b|net of|authorized|issued|par value|depreciation", re.IGNORECASE)
 _MOST_NOTES = 60  # a note's number is no higher
 _LONGEST_LABEL, _MOST_COLUMNS = 200, 6
@@ -60,6 +67,7 @@ class StatementRows:
     def __init__(self, filing: Filing, *, percent: bool = False) -> None:
         self._filing, self._percent = filing, percent
         self._currencies = 0
+        self._whose: list[bool] = []  # whether each column is the group's
         self.rows: list[Row] = []
         self._years: list[int | None] = []
         self._run: list[int | None] = []
@@ -71,10 +79,20 @@ class StatementRows:
             self._add(line, at)
         return self
 
-    def columns(self) -> tuple[int | None, ...]:
-        """Return the fiscal years of the columns; by the filing's year, newest first, where heads do not say."""
+    @property
+    def has_parent(self) -> bool:
+        """Whether columns of the parent company stand beside those of the group."""
+        return len(set(self._whose)) > 1
+
+    def columns(self, *, parent: bool = False) -> tuple[int | None, ...]:
+        """Return the fiscal years of the columns; by the filing's year, newest first, where heads do not say.
+
+        Where columns of the parent company stand beside those of the group, those of the other have no year.
+        """
         width = Counter(len(row.figures) for row in self.rows).most_common(1)[0][0]
         years, newest = self._years, self._filing.year
+        if self.has_parent:
+            return self._of_one(width, parent=parent)
         dated = [year for year in years if year]
         if newest and (not dated or (len(dated) < 2 <= width)) and width <= _MOST_COLUMNS // 2:  # noqa: PLR2004
             return tuple(newest - back for back in range(width))
@@ -82,10 +100,24 @@ class StatementRows:
             return tuple(year + newest - self._filing.own_year if year else None for year in years)
         return (*years, None) if self._currencies == len(years) + 1 else tuple(years)  # also in another currency
 
+    def _of_one(self, width: int, *, parent: bool) -> tuple[int | None, ...]:
+        """Return the years of the group's columns or of the parent's; none where the heads do not fit the rows."""
+        years, whose = list(dict.fromkeys(self._years)), self._whose
+        if not years or width % len(years) or width % len(whose):
+            return ()
+        spans = len(whose) == width and whose[0] != whose[1]  # 2022: 合并 公司, 2021: 合并 公司
+        dated = [each for each in years for _ in range(width // len(years))] if spans else years * (width // len(years))
+        owned = [each for each in whose for _ in range(width // len(whose))]
+        return tuple(year if own is not parent else None for year, own in zip(dated, owned, strict=True))
+
     def _add(self, line: str, at: int) -> None:
         plain = _SPILT.sub(lambda match: str(int(match[1]) - 1), line)
         plain = _DAY.sub(" ", plain).strip()
         if not plain:
+            return
+        whose = [match.lastgroup == "group" for match in _WHOSE.finditer(plain)]
+        if len(whose) > 1 and not _NO_COLUMN.sub("", _WHOSE.sub("", plain)):
+            self._whose = whose
             return
         if _CURRENCY_HEADS.match(plain):
             self._currencies = len(_CURRENCY.findall(plain))

@@ -270,7 +270,7 @@ def _rest(text: str, names: Collection[str]) -> tuple[str, ...]:
             own = re.sub((re.escape(name)).join(edge if name.isascii() else ("", "")), " ", own, flags=re.IGNORECASE)
         if _CHINESE.search(text):
             spelled = re.search(r"[（(]([A-Za-z][A-Za-z&' ]+)[）)]", own)
-            own = re.sub(r"(?<![A-Za-z])(?:FY)?\d[\d.]*|[（(][^）)]*[）)]", " ", own)
+            own = re.sub(r"(?<![A-Za-z])(?:FY)?\d[\d.]*\s*[月日]?|[（(][^）)]*[）)]", " ", own)
             left = [each for each in re.split(r"[\s，。、·？?！!：:；;“”\"]+", words["filler"].sub(" ", own)) if each]
             found += spelled[1].split() if spelled and left else left
         else:

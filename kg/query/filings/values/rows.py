@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"[(\-–—$€£¥]*\d[\d,]*(?<!,)(?:\.\d+)?\)?%?\)?$|[—–-]+$|不适用$")
 _DASH = re.compile(r"[—–-]+$")
-_REFERENCE = re.compile(r"[一二三四五六七八九十]+[、.]\s*[(（]?[一二三四五六七八九十\d]+[)）]?$|附注\S*$|注\d+$")
+_REFERENCE = re.compile(
+    r"[一二三四五六七八九十]+(?:[、.]\s*[(（]?|[(（])[一二三四五六七八九十\d]+[)）]?(?:[(（][\da-z]+[)）])?$|附注\S*$|注\d+$"
+)
 _ASIDE = re.compile(
     r"\((?=[^()]*(?:[A-Za-z]|(?:19|20)\d\d\b))[^()]*\d[^()]*\)"
 )  # (Note 4), (2021, $230): no figure of the row

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,7 +40,7 @@ _CONTINUED = 0.1
 _SCALE = re.compile(
     r"(?:\b(?:in|of)\s+|[€£¥$]\s?|\b(?-i:RMB|EUR|USD|GBP|CHF|JPY)\s?)(?:(?-i:U\.?S\.?|[A-Z]{1,3})\$?\s?|[€£¥$]\s?)?"
     r"(?:dollars? in )?(million|thousand|billion)s?\b|\(?\b(million|thousand|billion)s\)?"
-    r"|单位[:：]?\s*(?:人民币)?\s*(百万元|亿元|万元|千元|元)|人民币(百万元|亿元|万元|千元)",
+    r"|单位(?:均?为)?[:：]?\s*(?:人民币)?\s*(百万元|亿元|万元|千元|元)|人民币(百万元|亿元|万元|千元)",
     re.IGNORECASE,
 )
 _SCALES = {
@@ -336,9 +336,14 @@ class FilingStatements:
             rows = tuple(with_totals(read.rows, statement))
             if rows and scale:
                 likeness = round(page.likeness + _KNOWN_ROW * _known_rows(statement, rows), 4)
-                whole = [(0, read.columns())] if not self._interim else []
-                for months, years in whole or interim_columns(statement, held, read.rows, filing=self._filing):
-                    yield StatementTable(statement, basis, page.index, scale, years, rows, likeness, months)
+                made = partial(StatementTable, statement, page=page.index, scale=scale, rows=rows, likeness=likeness)
+                if self._interim:
+                    for months, years in interim_columns(statement, held, read.rows, filing=self._filing):
+                        yield made(basis=basis, years=years, months=months)
+                    continue
+                yield made(basis=basis, years=read.columns(parent=basis == PARENT))
+                if read.has_parent and basis == CONSOLIDATED:
+                    yield made(basis=PARENT, years=read.columns(parent=True))
 
 
 def _one_of(concept: Concept, figures: Sequence[StatementFigure]) -> StatementFigure | None:

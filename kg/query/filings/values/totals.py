@@ -7,11 +7,12 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kg.query.filings.values.rows import Row
 
 _FEWEST = 2  # rows that have a total
+_MOST_SLACK = 3.0  # units of the last digit; of many rows, errors of rounding cancel out
 
 
 def with_totals(rows: Sequence[Row], statement: str) -> list[Row]:
@@ -45,12 +46,24 @@ def _total(rows: Sequence[Row], place: int) -> Row:
 
 
 def adds_up(parts: Sequence[Row], total: Row) -> bool:
-    """Return whether rows add up to another one in every column, but for rounding."""
-    columns = zip(*(each.figures for each in parts), strict=True)
+    """Return whether rows add up to another one in every column, but for rounding.
+
+    >>> from kg.query.filings.values.rows import Row
+    >>> rates = [Row("", (1.2,), 0, 1), Row("", (0.4,), 1, 2)]
+    >>> adds_up(rates, Row("", (1.6,), 2, 3)), adds_up(rates, Row("", (2.1,), 2, 3))
+    (True, False)
+    """
+    columns = zip(*(each.figures for each in (*parts, total)), strict=True)
     return all(
-        abs(sum(figure or 0.0 for figure in column) - (whole or 0.0)) <= len(parts) / 2
-        for column, whole in zip(columns, total.figures, strict=True)
+        abs(sum(each or 0.0 for each in column[:-1]) - (column[-1] or 0.0)) <= slack(column, len(parts))
+        for column in columns
     )
+
+
+def slack(figures: Iterable[float | None], count: int) -> float:
+    """Return by how much the sum of `count` rounded figures may differ from a total: in units of their last digit."""
+    digits = max((len(f"{each:.10g}".partition(".")[2]) for each in figures if each), default=0)
+    return min(0.51 * count, _MOST_SLACK) * 10.0**-digits
 
 
 def parts_below(rows: Sequence[Row], is_head: Callable[[str], bool], is_part: Callable[[str], bool]) -> list[Row]:

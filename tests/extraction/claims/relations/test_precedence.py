@@ -223,3 +223,10 @@ def test_cells_of_a_flattened_table_are_not_joined():
 def test_a_customer_makes_nothing_by_being_named():
     sentence = sentence_of("辊压机国内份额超30%，客户包括乙公司、甲公司。")
     assert not kept([row_of(sentence, "甲公司", "produces", "辊压机", reader=_GUESS)])
+
+
+def test_what_goods_go_into_is_not_made_by_their_maker():
+    part = sentence_of("甲公司产品应用于刻蚀设备及镀膜机。")
+    assert not kept([row_of(part, "甲公司", "produces", each, reader=_GUESS) for each in ("刻蚀设备", "镀膜机")])
+    own = sentence_of("甲公司推出应用于晶圆厂的镀膜机。")
+    assert kept([row_of(own, "甲公司", "produces", "镀膜机", reader=_GUESS)])

@@ -42,3 +42,22 @@ def test_a_sentence_on_another_chain_is_left_alone():
 def test_what_a_firm_does_is_no_list_of_stages():
     for line in ("中际旭创主营光器件，下游为数据中心和云计算。", "上游：光芯片、PCB是服务器的核心部件。"):
         assert not {each for each in stages(line) if each[1] == "upstream_of" and "光模块" in each}
+
+
+def test_labels_of_two_sides_open_lists_of_items():
+    found = stages(
+        "# 固态电池产业链",
+        "## 产业链结构",
+        "- 上游：原材料",
+        "- 固态电解质：占比高。",
+        "- 下游：应用",
+        "- 无人机：续航增加。",
+    )
+    assert {("固态电解质", "upstream_of", "固态电池"), ("固态电池", "upstream_of", "无人机")} == found
+    assert not stages("# 上游原料", "- 铜带：价格上涨。")
+
+
+def test_what_brackets_say_of_an_item_is_no_item():
+    found = stages("上游：光芯片（中际旭创自产，占成本三成）、PCB（六层以上）。", "下游：云计算、数据中心和3C电池。")
+    assert {one for one, _, other in found if other == "光模块"} == {"光芯片", "PCB"}
+    assert {other for one, _, other in found if one == "光模块"} == {"云计算", "数据中心"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -63,4 +64,6 @@ def test_a_query_finds_what_was_exported(project: tuple[Path, list[str], dict[st
     )
     assert printed.strip()
     context = "\n".join(asked)
+    shown = [line for line in context.splitlines() if any(text in line for text in held)]
+    sys.stdout.write("\n".join((f"{method}: what its context holds", *shown[:4], "")))  # with `pytest -s`
     assert [text for text in held if text not in context] == []

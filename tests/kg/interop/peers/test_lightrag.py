@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any
 def test_every_mode_retrieves_the_edge_with_its_source(store: tuple[Path, dict[str, Any]], mode: str):
     found = store[1][mode]
     (edge,) = [each for each in found["relationships"] if {each["src_id"], each["tgt_id"]} == {"碳酸锂价格", "毛利率"}]
+    sys.stdout.write(f"{mode}: {edge['description']} | {edge['keywords']}\n")  # with `pytest -s`
     assert "碳酸锂价格→毛利率" in edge["keywords"]
     assert "反向" in edge["keywords"]
     assert "碳酸锂价格下降 → 毛利率" in edge["description"]

@@ -128,7 +128,7 @@ def test_a_hub_is_cut_to_its_strongest_links():
     said = [(f"甲{n}。", claim(f"product:甲{n:03}", "upstream_of", MODULE)) for n in range(200)]
     strong = paper(2, "2024-01-02", ("甲7。", claim("product:甲007", "upstream_of", MODULE)))
     (upper, _) = chain(seen(paper(1, "2024-01-01", *said), strong), "组件", depth=1).layers
-    assert len(upper.stages) < 20
+    assert len(upper.stages) < 50
     assert "甲007" in {stage.node.entity.name for stage in upper.stages}
 
 

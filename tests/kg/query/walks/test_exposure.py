@@ -97,7 +97,19 @@ def test_whom_only_weak_facts_name_stands_last_and_is_marked():
 def test_a_role_makes_a_weak_statement_sure_or_neither_is_shown(sign: int, shown: list[tuple[str, bool]]):
     maker = paper(1, "2024-01-01", ("通威股份生产硅料。", claim(TONGWEI, "produces", SILICON)))
     view = seen(maker, unsure(moves(PRICE, TONGWEI, 1, sign)))
-    assert [(party.basis, party.weak) for party in impact(view, "硅料价格").parties] == shown
+    firms = [party for party in impact(view, "硅料价格").parties if party.entity.id == TONGWEI]
+    assert [(party.basis, party.weak) for party in firms] == shown
+
+
+def test_a_trade_gains_by_its_own_price_with_its_makers():
+    view = seen(paper(1, "2024-01-01", ("通威股份生产硅料。", claim(TONGWEI, "produces", SILICON))))
+    parties = {party.entity.id: party for party in impact(view, "硅料").parties}
+    assert SILICON not in parties  # the thing itself is asked for
+    rise = paper(2, "2024-01-02", ("硅料涨价推高组件成本。", moves(PRICE, "indicator:组件成本", 1, 1)))
+    priced = seen(paper(1, "2024-01-01", ("通威股份生产硅料。", claim(TONGWEI, "produces", SILICON))), rise)
+    own = {party.entity.id: party for party in impact(priced, "硅料价格", -1).parties}[SILICON]
+    assert (own.basis, own.sign, own.reason) == ("inferred", -1, "自身量价")
+    assert own.citations
 
 
 def test_a_happening_says_nothing_of_its_absence():

@@ -9,7 +9,7 @@ import pytest
 from kg.filing import Filing
 from kg.query.filings.page_table import PageTable
 from kg.query.filings.values.concepts import concepts
-from kg.query.filings.values.statements import FilingStatements
+from kg.query.filings.values.statements import PARENT, FilingStatements
 from tests.kg.query.filings.world import HEADING, PARAGRAPH, TABLE, Page, reading_of
 
 AEROSPACE = """Consolidated Statements of Operations
@@ -88,7 +88,63 @@ BANK = """主要会计数据和财务指标
 净利息收益率 2.15% 2.40% 下降25个基点
 拨备覆盖率 437.70% 450.79% 下降13.09个百分点
 核心一级资本充足率 13.73% 13.68% 上升0.05个百分点"""
+BESIDE = """合并及公司资产负债表
+（除特别注明外，金额单位为人民币千元）
+资产 附注 2022年12月31日 2021年12月31日 2022年12月31日 2021年12月31日
+合并 合并 公司 公司
+货币资金 四(1) 55,270 71,875 41,289 50,112
+存货 四(8) 46,044 45,924 9,112 8,883
+流动资产合计 261,099 248,864 120,110 118,220
+资产总计 422,555 387,946 281,990 260,119"""
+ALTERNATING = """合并利润表及利润表
+单位：人民币百万元
+2022年 2021年
+项目 附注 本集团 本银行 本集团 本银行
+一、营业收入 336,615 298,442 330,234 291,003
+三、营业利润 165,089 146,325 148,173 130,959
+五、净利润 139,337 124,373 120,833 107,150"""
+HONG_KONG = """综合损益表
+截至2022年12月31日止年度
+附注 2022年 2021年
+人民币千元 人民币千元
+收入 5 156,769 130,441
+销售成本 (129,112) (108,219)
+毛利 27,657 22,222
+财务成本 7 (511) (498)
+除税前利润 8 12,320 9,039
+所得税开支 9 (1,884) (1,401)
+年内利润 10,436 7,638
+下列各方应占：
+本公司权益持有人 10,210 7,488
+非控股权益 226 150"""
 CASES = {
+    "beside": (
+        BESIDE,
+        1e3,
+        {
+            "CashAndCashEquivalents": (55_270, 71_875),
+            "Inventories": (46_044, 45_924),
+            "Assets": (422_555, 387_946),
+        },
+    ),
+    "alternating": (
+        ALTERNATING,
+        1e6,
+        {"Revenues": (336_615, 330_234), "OperatingIncomeLoss": (165_089, 148_173), "ProfitLoss": (139_337, 120_833)},
+    ),
+    "hong kong": (
+        HONG_KONG,
+        1e3,
+        {
+            "Revenues": (156_769, 130_441),
+            "CostOfRevenue": (129_112, 108_219),
+            "GrossProfit": (27_657, 22_222),
+            "InterestExpense": (511, 498),
+            "IncomeLossBeforeIncomeTaxes": (12_320, 9_039),
+            "IncomeTaxExpenseBenefit": (1_884, 1_401),
+            "NetIncomeLoss": (10_210, 7_488),
+        },
+    ),
     "aerospace": (
         AEROSPACE,
         1e6,
@@ -149,9 +205,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("kind", CASES)
-def test_lines_are_read_in_the_layouts_of_industries(kind: str):
-    text, scale, wanted = CASES[kind]
+def _statements(text: str) -> FilingStatements:
     head, rows = text.split("\n", 1)
     pages: list[Page] = [
         [(PARAGRAPH, 0, "Oakwell annual report")],
@@ -159,10 +213,27 @@ def test_lines_are_read_in_the_layouts_of_industries(kind: str):
     ]
     filing = Filing("Oakwell Pumps, Inc.", "10-K", 2022, ends=date(2022, 12, 31), currency="USD")
     document = reading_of(filing, pages, date(2023, 2, 7)).document
-    statements = FilingStatements(document.id, PageTable.of(document), filing)
+    return FilingStatements(document.id, PageTable.of(document), filing)
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_lines_are_read_in_the_layouts_of_industries(kind: str):
+    text, scale, wanted = CASES[kind]
+    statements = _statements(text)
     found = {name: [statements.find(concepts()[name], year) for year in (2022, 2021)] for name in wanted}
     read = {name: tuple(each.value / scale if each else None for each in both) for name, both in found.items()}
     assert read == {name: pytest.approx(values) for name, values in wanted.items()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "concept", "values"),
+    [("beside", "Inventories", (9_112, 8_883)), ("alternating", "Revenues", (298_442, 291_003))],
+)
+def test_the_parent_company_has_its_own_columns(kind: str, concept: str, values: tuple[float, float]):
+    text, scale, _ = CASES[kind]
+    statements = _statements(text)
+    found = [statements.find(concepts()[concept], year, PARENT) for year in (2022, 2021)]
+    assert [each.value / scale for each in found if each] == pytest.approx(values)
 
 
 @pytest.mark.parametrize(
