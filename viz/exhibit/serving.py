@@ -73,15 +73,22 @@ class ReaderNotes:
         self._path, self._lock = path, Lock()
 
     def all(self) -> dict[str, str]:
-        """Return what is kept; a file that is damaged counts as empty until it is written again."""
+        """Return what is kept; a file that is damaged counts as empty."""
+        return self._read() or {}
+
+    def _read(self) -> dict[str, str] | None:
         try:
             return msgspec.json.decode(self._path.read_bytes(), type=dict[str, str])
-        except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
+        except FileNotFoundError:
             return {}
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
 
     def keep(self, key: str, text: str) -> None:
         """Keep a text, or with "" nothing, under a key."""
         with self._lock:
+            if self._read() is None:  # nobody's notes are overwritten
+                self._path.replace(self._path.with_name(f"{self._path.name}.damaged"))
             kept = {name: each for name, each in self.all().items() if name != key} | ({key: text} if text else {})
             with replacing(self._path) as file:
                 file.write(msgspec.json.format(msgspec.json.encode(kept)).decode())
@@ -164,6 +171,8 @@ def _add_file(app: FastAPI, kb: KnowledgeBase, *, lang: Lang) -> None:
         direction: Literal["up", "down"] = "up",
         query: Annotated[str, Query(max_length=2000)] = "",
     ) -> Response:
+        if view == "path" and len(entity) < len(("first", "second")):
+            return problem(HTTPStatus.UNPROCESSABLE_ENTITY, "a path needs two ids")
         sign = 1 if direction == "up" else -1
         with kb.session(as_of=as_of) as session:
             try:

@@ -40,8 +40,10 @@ class StageReader:
         """Yield what goes into the topic of a heading, else of the title, what belongs to it, and what it goes into."""
         topics = {0: only_topic(document.title_names)}
         labels, side = _labels(document), ""
+        items: BlockKind | None = None  # the kind of the lines listed below the label
         for number, line in enumerate(document.lines):
-            side = labels.get(number, "" if line.block.kind == BlockKind.HEADING else side)
+            ended = line.block.kind == BlockKind.HEADING or (items and line.first and line.block.kind != items)
+            side = labels.get(number, "" if ended else side)
             if line.block.kind == BlockKind.HEADING:
                 topics = {level: topic for level, topic in topics.items() if level < line.block.level}
                 topics[line.block.level] = None if side else only_topic(document.names[number])
@@ -49,7 +51,13 @@ class StageReader:
             annotated = document.by_line.get(number)
             if topic and annotated:
                 item = _ITEM.match(annotated.text) if side and line.first and number not in labels else None
-                found = _item(annotated, topic, side, item) if item else _claims(annotated, topic, number in labels)
+                items = line.block.kind if item else None if number in labels else items
+                known = line.block.kind != BlockKind.ITEM  # a paragraph may as well be 投资建议：…
+                found = (
+                    _item(annotated, topic, side, item, known=known)
+                    if item
+                    else _claims(annotated, topic, number in labels)
+                )
                 yield from ((claim, annotated) for claim in found)
 
 
@@ -69,11 +77,14 @@ def _labels(document: AnnotatedDocument) -> dict[int, str]:
     return {number: side for each in found.values() if len(set(each.values())) > 1 for number, side in each.items()}
 
 
-def _item(annotated: AnnotatedSentence, topic: EntityMention, side: str, item: re.Match[str]) -> Iterator[Claim]:
-    """Yield the stage that a line below a label is about: 磁体系统 of 「磁体系统：约束等离子体」."""
+def _item(
+    annotated: AnnotatedSentence, topic: EntityMention, side: str, item: re.Match[str], *, known: bool
+) -> Iterator[Claim]:
+    """Yield the stage of a line below a label: 磁体系统 of 「磁体系统：约束等离子体」; if `known`, no new name."""
     for span in names_of_list(annotated.text, *item.span("name")):
         end = _end(annotated, span)
-        if end and end.entity != topic.entity:
+        is_new = end is not None and end.score <= _NEW
+        if end and end.entity != topic.entity and not (known and is_new):
             yield from _claim(side, end, topic, span[0])
 
 

@@ -20,6 +20,7 @@ def answer_out(answer: AskAnswer) -> dict[str, Any]:
         "status": answer.status,
         "understood": {
             "operation": asked.operation,
+            "direction": asked.direction,
             "entities": [_entity(entity) for entity in asked.entities],
             "relation": asked.aspect.relation if asked.aspect else None,
             "period": str(asked.period) if asked.period else None,

@@ -12,9 +12,11 @@ from starlette.testclient import TestClient
 
 from kg.service.base import open_kb
 from tests.kg.query.world import LONGI, filled, solar
-from viz.exhibit.serving import explorer_app
+from viz.exhibit.serving import ReaderNotes, explorer_app
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kg.service.base import KnowledgeBase
 
 NOW = datetime(2026, 2, 3, 4, 5, tzinfo=UTC)
@@ -189,3 +191,16 @@ def test_notes_are_kept_beside_the_base_for_its_own_page_alone(client, tmp_path)
 def test_a_damaged_file_of_notes_counts_as_empty(client, tmp_path):
     (tmp_path / "kb.liantu.notes.json").write_bytes(b"\xff{")
     assert client.get("/explorer/notes").json() == {}
+
+
+def test_notes_that_cannot_be_read_are_kept_aside(tmp_path: Path):
+    file = tmp_path / "kb.notes.json"
+    file.write_text('{"a": "mine", "b": 3}', encoding="utf-8")
+    notes = ReaderNotes(file)
+    assert notes.all() == {}
+    notes.keep("c", "new")
+    assert notes.all() == {"c": "new"}
+    assert "mine" in file.with_name("kb.notes.json.damaged").read_text(encoding="utf-8")
+    notes.keep("c", "")
+    notes.keep("d", "later")  # an empty file is no damaged one
+    assert "mine" in file.with_name("kb.notes.json.damaged").read_text(encoding="utf-8")

@@ -39,11 +39,9 @@ export function AskView({ route }: { route: Route }) {
   );
 }
 
-const FALLS = /跌|下降|下滑|下行|降价|减少|走弱|fall|drop|declin/i;
-
 /** Return the view that draws an answer. */
-function drawnOf({ ids, day }: Route, { understood: { operation, entities } }: Asked, view: Route["view"] | undefined): Route {
-  const down = view === "factor" && operation === "impact" && FALLS.test(ids[0] ?? "") ? 1 : 0;
+function drawnOf({ day }: Route, { understood: { operation, direction, entities } }: Asked, view: Route["view"] | undefined): Route {
+  const down = view === "factor" && operation === "impact" && direction < 0 ? 1 : 0;
   return { ...HOME, day, down, view: view ?? "company", ids: entities.slice(0, view === "path" ? 2 : 1).map(({ id }) => id) };
 }
 

@@ -18,12 +18,18 @@ let kept: Record<string, string> = {};
 /** Read what is kept: of the service where that keeps it, else of the browser, where that allows it. */
 export async function loadKept(): Promise<void> {
   try {
-    const found: unknown = meta.notes ? await (await fetch("explorer/notes")).json() : JSON.parse(localStorage.getItem(KEPT) ?? "{}");
+    const found: unknown = meta.notes ? await (await fetch("explorer/notes")).json() : JSON.parse(localStorage.getItem(KEPT) ?? "null") ?? followedBefore();
     kept = found && typeof found === "object" ? (found as Record<string, string>) : {};
   } catch {
     kept = {};
   }
   changed();
+}
+
+/** Return the names that were followed before there were notes. */
+function followedBefore(): Record<string, string> {
+  const found = JSON.parse(localStorage.getItem("liantu.watched") ?? "[]") as { id: string }[];
+  return Object.fromEntries(found.map(({ id, ...entry }) => [FOLLOWED + id, JSON.stringify(entry)]));
 }
 
 /** Keep an entry under a key, or none. */

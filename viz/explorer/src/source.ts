@@ -54,7 +54,7 @@ export interface AskedLine {
 /** An answer in the format of `liantu ask --json`. */
 export interface Asked {
   status: string;
-  understood: { operation: string; entities: { id: string; kind: string; name: string }[] };
+  understood: { operation: string; direction: number; entities: { id: string; kind: string; name: string }[] };
   lines: AskedLine[];
   passages: AskedLine[];
   choices: { id: string; kind: string; name: string }[];

@@ -61,3 +61,10 @@ def test_what_brackets_say_of_an_item_is_no_item():
     found = stages("上游：光芯片（中际旭创自产，占成本三成）、PCB（六层以上）。", "下游：云计算、数据中心和3C电池。")
     assert {one for one, _, other in found if other == "光模块"} == {"光芯片", "PCB"}
     assert {other for one, _, other in found if one == "光模块"} == {"云计算", "数据中心"}
+
+
+def test_a_list_of_a_side_ends_with_its_items():
+    lines = ("# 固态电池产业链", "## 上游", "- 固态电解质：占比高。", "## 下游", "- 无人机：续航增加。")
+    found = stages(*lines, "投资建议：关注龙头。", "风险提示：需求不及预期。", "结论：景气向上。")
+    assert ("固态电池", "upstream_of", "无人机") in found
+    assert not {end for *_, end in found} & {"投资建议", "风险提示", "结论"}
