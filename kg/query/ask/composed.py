@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _PATHS, _AFFECTED, _STAGES, _FACTS, _MEMBERS = 6, 12, 8, 14, 40
 _SHORT = 2  # links of a path that answers how two things are related
-_SPEAKS = 0.1  # probability that a quote speaks of what is asked
+_SPEAKS = 0.17  # probability that a quote speaks of what is asked
 _WORDED = frozenset({"views", "causes", "impact", "path", "definition", "rank"})  # no figure alone answers these
 
 _SIDES = {
