@@ -13,6 +13,7 @@ import math
 import operator
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from kg.filing import CURRENT
@@ -324,7 +325,8 @@ def _step(reply: str) -> dict[str, Any]:
 def _items(given: object) -> list[tuple[str, Mapping[str, Any]]]:
     """Return objects of a reply with their names, whether it has them by name or as a list."""
     pairs = given.items() if isinstance(given, dict) else enumerate(given) if isinstance(given, list) else ()
-    return [(str(each.get("name") or name), each) for name, each in pairs if isinstance(each, dict)][:_ITEMS]
+    items = ((str(each.get("name") or name), each) for name, each in pairs if isinstance(each, dict))
+    return list(islice(items, _ITEMS))
 
 
 def _computed(formula: str, operands: Mapping[str, float], faults: list[str]) -> float | None:
