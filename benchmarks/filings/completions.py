@@ -1,6 +1,6 @@
 """Questions that a model answers through batch files: prompts out, replies in, as many rounds as the loop has.
 
-    python -m benchmarks.filings.completions DIR --kb KB --out prompts.jsonl [--replies replies.jsonl] [--count 40]
+    python -m benchmarks.filings.completions DIR --kb KB --out prompts.jsonl [--replies replies.jsonl …] [--count 40]
 
 Each run writes the prompts that have no reply yet (in the format of batch interfaces, one JSON object a line, with
 `custom_id`), and prints what the questions with all replies were answered, beside the given answers, for a reader to
@@ -53,12 +53,14 @@ class BatchModel:
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--kb", "base", type=click.Path(path_type=Path, exists=True), required=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="prompts without a reply")
-@click.option("--replies", type=click.Path(path_type=Path, exists=True), help="replies to prompts")
+@click.option(
+    "--replies", multiple=True, type=click.Path(path_type=Path, exists=True), help="replies to prompts, once a file"
+)
 @click.option("--count", default=40, show_default=True, help="questions, those that rules do not answer first")
 @click.option("--trace", is_flag=True, help="print each step")
-def main(folder: Path, base: Path, out: Path, replies: Path | None, count: int, *, trace: bool) -> None:
+def main(folder: Path, base: Path, out: Path, replies: tuple[Path, ...], count: int, *, trace: bool) -> None:
     """Write the prompts of FOLDER's questions that have no reply, and print the answers of the others."""
-    model = BatchModel({each.key: each.reply for each in read_batch(replies) if each.reply} if replies else {})
+    model = BatchModel({each.key: each.reply for file in replies for each in read_batch(file) if each.reply})
     questions = sorted(read_questions(folder), key=lambda each: each.kind.startswith("metrics"))[:count]
     spent, statuses = [], dict.fromkeys(("answered", "refused", "not_found", "waiting"), 0)
     with open_kb(base, lang="en") as kb, kb.session() as session:

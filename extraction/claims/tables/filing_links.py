@@ -145,29 +145,53 @@ def _rows_below(text: str, head: str, row: str) -> Iterator[tuple[re.Match[str],
             at += len(line) + 1
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of a list of subsidiaries: whether its share has a percent sign, and the row a legal form."""
+
+    name: str
+    share: str | None
+    percent: bool
+    formed: bool
+    span: tuple[int, int]
+
+
 def _subsidiaries(text: str) -> Iterator[tuple[str, str | None, tuple[int, int]]]:
-    """Yield the rows of lists of subsidiaries, each name once, with the share where the list has one."""
+    """Yield the rows of lists of subsidiaries, each name once, with the share where the list has one.
+
+    Half of the rows of a list have a legal form; a number is a share where the row or the head of the list has a
+    percent sign.
+    """
     seen: set[str] = set()
-    done = 0
-    for heading in _PHRASES["exhibit"].finditer(text):
-        if heading.start() < done:  # within the list before
+    for rows, percent in _lists(text):
+        if len(rows) < _LEAST_ROWS or 2 * sum(row.formed for row in rows) < len(rows):
             continue
-        found, at, last = [], heading.end() + 1, 0
-        for number, line in enumerate(text[at : at + _LIST].split("\n")):
-            for name, share, span in _rows_of(line, at):
-                found.append((name, share, span))
-                last = number
-            at += len(line) + 1
-            if number - last > _LIST_GAP:
-                break
-        if len(found) >= _LEAST_ROWS:
-            done = at
-            fresh = [row for row in found if row[0] not in seen]
-            seen.update(row[0] for row in fresh)
-            yield from fresh
+        for row in rows:
+            if row.name not in seen:
+                seen.add(row.name)
+                yield row.name, row.share if percent or row.percent else None, row.span
 
 
-def _rows_of(line: str, at: int) -> Iterator[tuple[str, str | None, tuple[int, int]]]:
+def _lists(text: str) -> Iterator[tuple[list[_Row], bool]]:
+    """Yield the rows below each heading of subsidiaries, and whether its head has a percent sign."""
+    rows, percent, gap, start, at = list[_Row](), False, 0, -1, 0
+    for line in text.split("\n"):
+        if start >= 0 and (gap > _LIST_GAP or at - start > _LIST):
+            yield rows, percent
+            rows, percent, start = [], False, -1
+        is_heading = bool(_PHRASES["exhibit"].match(line) and not _PHRASES["no_heading"].search(line))
+        if is_heading and start < 0:
+            start = at
+        if start >= 0:
+            own = [] if is_heading else list(_rows_of(line, at))
+            percent = percent or (not (rows or own) and bool(_PHRASES["head_share"].search(line)))
+            gap = 0 if own or is_heading else gap + 1
+            rows += own
+        at += len(line) + 1
+    yield rows, percent
+
+
+def _rows_of(line: str, at: int) -> Iterator[_Row]:
     """Yield the rows that a line of a list of subsidiaries has; the text of some PDFs glues them."""
     cuts = [0, *(match.end() for match in _PHRASES["next_subsidiary"].finditer(line)), len(line)]
     for start, end in pairwise(cuts):
@@ -177,7 +201,8 @@ def _rows_of(line: str, at: int) -> Iterator[tuple[str, str | None, tuple[int, i
         name = _FOOTNOTE.sub("", match["name"]).rstrip(" ,")
         city = match[0][match.end("name") : match.end("name") + 1] == "," and not _PHRASES["formed"].search(name)
         if not city:
-            yield name, match["share"], (at + start, at + start + match.end())
+            formed = bool(_PHRASES["legal"].search(match[0]))
+            yield _Row(name, match["share"], bool(match["percent"]), formed, (at + start, at + start + match.end()))
 
 
 def _year_of(text: str, match: re.Match[str], filing: Filing) -> int:

@@ -13,6 +13,7 @@ import math
 import operator
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from kg.filing import CURRENT
@@ -38,8 +39,24 @@ ROUNDS = 3
 MOST_TOKENS = 24_000  # of prompts and replies, estimated before
 _REPLY_TOKENS = 900
 _FILINGS, _STATEMENTS, _PAGES, _MORE_PAGES = 12, 2, 4, 3
-_PAGE_TOKENS, _ROWS = 1_000, 60
+_PAGE_TOKENS, _REST_TOKENS, _ROWS = 1_000, 3_000, 60  # of a page, of what is read on of it
+_ITEMS = 40  # operands or quotes of an answer
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?|(?<![\w.])\.\d+")
+_OPENED = re.compile(r"[(（]\s*(?:[A-Z]{0,3}[$¥€£])?\s*$")
+_CLOSED = re.compile(r"\s*[%％]?\s*[)）]")
+_MINUS = re.compile(r"(?<![\w.)])[-–−－](?:[A-Z]{0,3}[$¥€£])?\s*$")
+_NEAR = 12  # characters before a number that say its sign or currency
+_CURRENCY = re.compile(r"(?:[$¥€£]|\b(?:USD|CNY|RMB|EUR|GBP|HKD))\s*$", re.IGNORECASE)
+_MEASURED = re.compile(  # what follows a number that is an amount, not a day or a count
+    r"(?:\s*(?:[-–—~至到]|to\b)\s*\d[\d,.]*)?\s*-?(?:[%％]|个?百分|[百千万亿元倍]|美元|港元"
+    r"|(?:percent\w*|pct|points?|pp|bps|basis|hundred|thousand|million|billion|trillion|[mb]n|times|x|cents?"
+    r"|dollars?|euros?|yuan|usd|cny|rmb|eur|gbp|hkd|shares|employees|staff|people)\b)",
+    re.IGNORECASE,
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_HUGE = re.compile(r"\d(?:,?\d){24}")
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+_QUOTE_WORDS, _QUOTE_CHARACTERS = 4, 8
 _FENCE = re.compile(r"\{.*\}", re.DOTALL)
 _SMALL = 31  # a day, a count of years
 _CONSTANTS = frozenset({100, 360, 365, 366, 1_000, 10_000, 1_000_000})
@@ -108,7 +125,7 @@ def research(session: QuerySession, question: str, model: Model, *, most_tokens:
         if spent + request.tokens + _REPLY_TOKENS > most_tokens:
             desk.trace.append(f"budget: {spent} tokens spent, {request.tokens} more are too many")
             break
-        reply = model.complete(request).text
+        reply = _SURROGATE.sub("\ufffd", model.complete(request).text)
         spent += request.tokens + tokens(reply)
         step = _step(reply)
         wanted = {key: step[key] for key in ("search", "read") if step.get(key)}
@@ -157,6 +174,7 @@ class _Desk:
     trace: list[str] = field(default_factory=list)
     handles: dict[str, ListedFiling] = field(default_factory=dict)
     shown: dict[tuple[str, int], str] = field(default_factory=dict)
+    read_to: dict[tuple[str, int], int] = field(default_factory=dict)  # characters of a page that were shown
 
     def opening(self) -> str:
         """Return the first material: what was understood, filings, statements, what the rules computed, pages."""
@@ -189,7 +207,7 @@ class _Desk:
         """Return the pages that the model asks for by words or number."""
         parts: list[str] = []
         search = wanted.get("search")
-        for each in search if isinstance(search, list) else [search] if search else []:
+        for each in (search if isinstance(search, list) else [search] if search else [])[:_MORE_PAGES]:
             handle, words = (
                 (str(each.get(key, "")) for key in ("filing", "words")) if isinstance(each, dict) else ("", "")
             )
@@ -201,21 +219,26 @@ class _Desk:
         read = wanted.get("read")
         for each in (read if isinstance(read, list) else [read] if read else [])[:_MORE_PAGES]:
             if isinstance(each, dict) and isinstance(each.get("page"), int):
-                parts.append(self._page(str(each.get("filing", "")), each["page"]))
+                parts.append(self._page(str(each.get("filing", "")), each["page"], read=True))
         self.trace.append(f"asked: {json.dumps(wanted, ensure_ascii=False)[:200]}; {len(parts)} pages")
         return "\n".join(filter(None, parts)) or word("nothing", self.session.lang)
 
-    def _page(self, handle: str, page: int) -> str:
-        """Return a page of a filing, cut at its budget; what was shown is not shown again."""
+    def _page(self, handle: str, page: int, *, read: bool = False) -> str:
+        """Return a page of a filing, cut at its budget; of a page that was shown, a read returns the rest."""
         table = self.session.page_table(self.handles[handle].document) if handle in self.handles else None
-        if table is None or not 1 <= page <= len(table) or (handle, page) in self.shown:
+        key = (handle, page)
+        if table is None or not 1 <= page <= len(table) or (key in self.shown and not read):
             return ""
         start, end = (int(each) for each in table.spans[page - 1])
-        text = table.text[start:end]
-        while tokens(text) > _PAGE_TOKENS:
-            text = text[: len(text) * _PAGE_TOKENS // tokens(text)]
-        self.shown[handle, page] = table.text[start:end]
-        return f"\n[{handle} page {page}] {' · '.join(table.sections[page - 1][-2:])}\n{text.strip()}"
+        since = self.read_to.get(key, 0)
+        text = _cut(table.text[start + since : end], _REST_TOKENS if since else _PAGE_TOKENS)
+        self.shown[key] = table.text[start:end]
+        self.read_to[key] = since + len(text)
+        if not text.strip():
+            return ""
+        rest = f"\n[cut: read page {page} of {handle} again for the rest]" if start + since + len(text) < end else ""
+        head = f"\n[{handle} page {page}{', continued' if since else ''}]"
+        return f"{head} {' · '.join(table.sections[page - 1][-2:])}\n{text.strip()}{rest}"
 
     def _statements(self, handle: str) -> Iterator[str]:
         """Yield the rows of the primary statements that the vocabulary knows, as they are printed."""
@@ -240,6 +263,8 @@ class _Desk:
 
     def checked(self, step: Mapping[str, Any]) -> tuple[ResearchAnswer, tuple[str, ...]]:
         """Return the answer of a reply and what is wrong with it."""
+        if not step:
+            return ResearchAnswer(self.question, "", REFUSED, ""), ("invalid reply",)
         faults: list[str] = []
         operands: dict[str, float] = {}
         sources: list[ResearchSource] = []
@@ -248,7 +273,7 @@ class _Desk:
             if source := self._source(each, name, faults):
                 number = _read(str(each.get("number", "")))
                 page = self.shown[str(each["filing"]), each["page"]]
-                if number is None or abs(number) not in _numbers(page):
+                if number is None or number not in _numbers(page):
                     faults.append(f"{each.get('number')} is not on page {each['page']} of {each['filing']}")
                     continue
                 operands[name] = number
@@ -257,11 +282,11 @@ class _Desk:
         for _, each in _items(step.get("quotes")):
             if source := self._source(each, "", faults):
                 page = self.shown[str(each["filing"]), each["page"]]
-                if _flat(source.text) and _flat(source.text) in _flat(page):
-                    sources.append(source)
-                    pages.append(page)
-                else:
-                    faults.append(f"no such words on page {each['page']}: {source.text[:60]}")
+                if fault := _misquoted(source.text, page):
+                    faults.append(f"{fault} page {each['page']}: {source.text[:60]}")
+                    continue
+                sources.append(source)
+                pages.append(page)
         formula, text = str(step.get("formula") or ""), " ".join(str(step.get("answer") or "").split())
         value = _computed(formula, operands, faults)
         faults += [] if sources else ["no source"]
@@ -286,19 +311,22 @@ class _Desk:
 
 
 def _step(reply: str) -> dict[str, Any]:
-    """Return the JSON object of a reply, {} where it has none."""
+    """Return the JSON object of a reply, {} where it has none or one with broken characters or huge numbers."""
     found = _FENCE.search(reply)
     try:
         step = json.loads(found[0]) if found else {}
+        written = json.dumps(step, ensure_ascii=False)
     except (ValueError, RecursionError):
         return {}
-    return step if isinstance(step, dict) else {}
+    broken = _SURROGATE.search(written) or _HUGE.search(written)
+    return step if isinstance(step, dict) and not broken else {}
 
 
 def _items(given: object) -> list[tuple[str, Mapping[str, Any]]]:
     """Return objects of a reply with their names, whether it has them by name or as a list."""
     pairs = given.items() if isinstance(given, dict) else enumerate(given) if isinstance(given, list) else ()
-    return [(str(each.get("name") or name), each) for name, each in pairs if isinstance(each, dict)]
+    items = ((str(each.get("name") or name), each) for name, each in pairs if isinstance(each, dict))
+    return list(islice(items, _ITEMS))
 
 
 def _computed(formula: str, operands: Mapping[str, float], faults: list[str]) -> float | None:
@@ -343,29 +371,76 @@ def _read(text: str) -> float | None:
     >>> _read("(1,234.5)"), _read("$ 12"), _read("none")
     (-1234.5, 12.0, None)
     """
-    found = _NUMBER.search(text)
-    if found is None:
-        return None
-    negative = text[: found.start()].rstrip(" $").endswith(("(", "-", "–", "—"))
-    return (-1 if negative else 1) * float(found[0].replace(",", ""))
+    return next((number for number, _ in _signed(text)), None)
+
+
+def _signed(text: str) -> Iterator[tuple[float, re.Match[str]]]:
+    """Yield the numbers of a text with their sign as printed.
+
+    >>> [number for number, _ in _signed("2021-2022: $ (1,234) of -5 (7 in all), 20–25")]
+    [2021.0, 2022.0, -1234.0, -5.0, 7.0, 20.0, 25.0]
+    """
+    for match in _NUMBER.finditer(text):
+        before = text[max(0, match.start() - _NEAR) : match.start()]
+        bracketed = _OPENED.search(before) and _CLOSED.match(text, match.end())
+        negative = bracketed or _MINUS.search(before)
+        yield (-1 if negative else 1) * float(match[0].replace(",", "")), match
 
 
 def _numbers(text: str) -> set[float]:
-    return {float(each.replace(",", "")) for each in _NUMBER.findall(text)}
+    return {number for number, _ in _signed(text)}
 
 
 def _unfounded(text: str, allowed: set[float], value: float | None) -> list[str]:
-    """Return the numbers of an answer that no page and no formula has."""
+    """Return the numbers of an answer that no page and no formula has.
+
+    A negative number needs a negative one; words may say the sign of a positive one (a loss of 12).
+    """
     found = []
-    for said in _NUMBER.findall(text):
-        number, digits = float(said.replace(",", "")), len(said.partition(".")[2])
-        plain = number == int(number) and (number <= _SMALL or int(number) in _YEARS)
-        close = 0.51 * 10.0**-digits
-        rounded = any(abs(number * unit - each) <= close * unit for each in allowed for unit in _UNITS)
-        computed = value is not None and any(abs(abs(value) * unit - number) <= close for unit in _UNITS)
-        if not (plain or rounded or computed):
-            found.append(said)
+    for number, match in _signed(text):
+        close = 0.51 * 10.0 ** -len(match[0].partition(".")[2])
+        fits = any(
+            abs(abs(each) * unit - abs(number)) <= close * unit and (number >= 0 or each < 0)
+            for each in allowed
+            for unit in _UNITS
+        )
+        computed = value is not None and (number >= 0 or value < 0)
+        computed = computed and any(abs(abs(value or 0) * unit - abs(number)) <= close for unit in _UNITS)
+        if not (fits or computed or _is_plain(text, match)):
+            found.append(match[0])
     return found
+
+
+def _is_plain(text: str, match: re.Match[str]) -> bool:
+    """Return whether a number is a day, a small count or a year, not an amount.
+
+    >>> [_is_plain(said, _NUMBER.search(said)) for said in ("31 March", "in 2050", "2,050 staff", "25%", "$ 12")]
+    [True, True, False, False, False]
+    """
+    digits = match[0]
+    if not digits.isdecimal() or (int(digits) > _SMALL and not (len(digits) == 4 and int(digits) in _YEARS)):  # noqa: PLR2004
+        return False
+    before = text[max(0, match.start() - _NEAR) : match.start()]
+    return not _CURRENCY.search(before) and not _MEASURED.match(text, match.end())
+
+
+def _misquoted(quote: str, page: str) -> str:
+    """Return what is wrong with a quote."""
+    flat = _flat(quote)
+    if flat not in _flat(page):
+        return "no such words on"
+    if len(flat.split()) < _QUOTE_WORDS and len(_CHINESE.findall(flat)) < _QUOTE_CHARACTERS:
+        return "too few words are quoted of"
+    return ""
+
+
+def _cut(text: str, most: int) -> str:
+    """Return the beginning of a text, up to a space, that has no more tokens."""
+    whole = text
+    while tokens(text) > most:
+        text = text[: len(text) * most // tokens(text)]
+    place = max(text.rfind(" "), text.rfind("\n"))
+    return text if text == whole or place < len(text) // 2 else text[:place]
 
 
 def _flat(text: str) -> str:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -17,7 +15,8 @@ from kg.query.filings.lexicon import lexicon
 from kg.query.filings.task import LONGEST
 from kg.query.filings.values.concepts import concepts, named_concepts
 from kg.query.filings.values.formula import FormulaError, FormulaOperation, Line, ingredients, read_formula
-from kg.text.lexicon import read_table
+from kg.query.filings.values.wording import patterns as _words
+from kg.query.filings.values.wording import vocabulary as _vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -36,6 +35,7 @@ _PROPER = re.compile(r"(?<![.:?!,] )(?<![(\w'-])(?<!^)[A-Z][a-z]{2,}")  # within
 _EXPENSE_RATES = frozenset({"销售费用", "管理费用", "销售及管理费用", "研发费用", "财务费用"})  # of revenue
 _LONGEST_TERM = 6  # words
 _LONGEST_BETWEEN = 40  # characters between a part and what it is a share of
+_SIGNS = {"-": "between_minus", "+": "between_plus", "/": "between_over"}
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "两": 2, "三": 3, "四": 4, "五": 5}
 _MOST_YEARS = 10
 _KINDS = ("segment", "region", "product")
@@ -130,21 +130,7 @@ def wants_least(question: str) -> bool:
 
 
 class NoPlan(LookupError):
-    """A question that the statements do not answer; its argument is the reason: metric, part, quarter, definition."""
-
-
-@cache
-def _words() -> dict[str, re.Pattern[str]]:
-    table = read_table(resources.files(__package__).joinpath("questions.yaml"))
-    return {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table.items() if name not in _VOCABULARIES}
-
-
-_VOCABULARIES = ("plain", "kinds")
-
-
-@cache
-def _vocabulary(name: str) -> frozenset[str]:
-    return frozenset(read_table(resources.files(__package__).joinpath("questions.yaml"))[name].split())
+    """A question that the statements do not answer; its argument is the reason: metric, part, quarter, period …"""
 
 
 def read_plan(task: FilingTask, years: Sequence[int], names: Collection[str] = (), *, companies: int = 1) -> ValuePlan:
@@ -174,6 +160,8 @@ def read_plan(task: FilingTask, years: Sequence[int], names: Collection[str] = (
     run = _run(text, years)
     operation = _operation(asked, run, several=len(lines) > 1, defined=bool(defined), companies=companies)
     span = _span(text, run, operation)
+    if _other_month(text, task, interim) or (not defined and _other_year(text, years, span, operation, interim)):
+        raise NoPlan("period")
     averaged = operation == AVERAGE or bool(defined) or unit != "amount"
     doubts = (
         operation == LIST and len(lines) > 1 and not _is_list(plain),  # a second line that is not one of a list
@@ -233,6 +221,24 @@ def _interim(text: str, task: FilingTask, years: Sequence[int]) -> Interim | Non
     return Interim(0 if task.day else next(iter(quarters)), months)
 
 
+def _other_month(text: str, task: FilingTask, interim: Interim | None) -> bool:
+    """Return whether a question names a month or a day that is neither its own day nor the end of the year."""
+    words = _words()
+    own = {(12, 31)} | ({(task.day.month, task.day.day)} if task.day else set()) - {(1, 1)}
+    named = words["month"].findall(words["whole_year"].sub(" ", text))
+    other = any((int(month), int(day or 0)) not in own for month, day in named)
+    return other or (not interim and bool(words["month_of"].search(text)))
+
+
+def _other_year(text: str, years: Sequence[int], span: Sequence[int], operation: str, interim: Interim | None) -> bool:
+    """Return whether a question means the year before, or its opening balance, other than to compare with."""
+    compares = operation in {GROWTH, CHANGE, ROSE, FELL, MOVED} and span[-1] - span[0] == 1
+    return any(
+        not (compares and each["against"]) or (each["opening"] and (interim or len(years) > 1))
+        for each in _words()["before"].finditer(text)
+    )
+
+
 def _run(text: str, years: Sequence[int]) -> tuple[int, ...]:
     """Return the years of a question: those of its last three years where it names one year only."""
     match = _words()["run"].search(text)
@@ -258,7 +264,7 @@ def _is_range(text: str, years: Sequence[int]) -> bool:
 def _rest(text: str, names: Collection[str]) -> tuple[str, ...]:
     """Return the words of a question that name neither company, line, period nor what is done: Intelligent Cloud."""
     words = _words()
-    pieces = words["asking"].split(words["bracket"].sub(" ", text)) if not _CHINESE.search(text) else [text]
+    pieces = words["asking"].split(words["bracket"].sub(" ", text)) if not _CHINESE.search(text) else [_unsigned(text)]
     kept = [each for each in pieces if named_concepts(each)] or pieces
     found = [name for each in pieces if each not in kept for name in _unread_names(each, names)]
     for piece in kept:
@@ -276,6 +282,20 @@ def _rest(text: str, names: Collection[str]) -> tuple[str, ...]:
         else:
             found += _unread_words(own, names)
     return tuple(found)
+
+
+def _unsigned(text: str) -> str:
+    """Return a question without what makes one line less, plus or by another; before an amount it stays unread.
+
+    >>> _unsigned("营业收入减去营业成本"), _unsigned("营业收入减去3亿元")
+    ('营业收入 营业成本', '营业收入减去3亿元')
+    """
+    named = named_concepts(text)
+    if len(named) == 2 and any(  # noqa: PLR2004
+        _words()[name].fullmatch(text, named[0].end, named[1].start) for name in _SIGNS.values()
+    ):
+        return f"{text[: named[0].end]} {text[named[1].start :]}"
+    return text
 
 
 def _unread_words(text: str, names: Collection[str]) -> list[str]:
@@ -398,8 +418,7 @@ def _computed(text: str, named: Sequence[NamedConcept]) -> tuple[list[tuple[str,
         return None
     words, (one, other) = _words(), named
     between = text[one.end : other.start]
-    signs = {"-": "between_minus", "+": "between_plus", "/": "between_over"}
-    sign = next((sign for sign, name in signs.items() if words[name].fullmatch(between)), "")
+    sign = next((sign for sign, name in _SIGNS.items() if words[name].fullmatch(between)), "")
     for name, wording, computed in (("between_to", "ratio_of", "/"), ("between_and", "sum_of", "+")):
         if not sign and words[name].fullmatch(between) and words[wording].search(text[: one.start]):
             sign = computed
@@ -450,6 +469,8 @@ def _operation(text: str, years: Sequence[int], *, several: bool, defined: bool,
 def _decision(text: str) -> str:
     """Return what a yes-or-no question asks of a value."""
     words = _words()
+    if words["amount"].search(text):  # more than 9 billion is no rise
+        raise NoPlan("part")
     rises, falls = bool(words["rises"].search(text)), bool(words["falls"].search(text))
     if rises or falls:
         return MOVED if rises and falls else ROSE if rises else FELL

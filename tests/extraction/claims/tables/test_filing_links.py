@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
 
+from extraction.claims.tables.filing_links import _subsidiaries
 from extraction.pipeline import Extractor
 from kg.filing import Filing
 from kg.period import year
@@ -42,6 +44,10 @@ Lakeside Mutual (an Ohio corporation)
 Oakwell Japan K.K. Japan Oakwell Korea Ltd. Korea
 Consent of Example LLP, Boston, Massachusetts
 These companies are organized in Delaware"""
+PERCENT = EXHIBIT.replace("Incorporation", "Incorporation Percentage owned").replace("51%", "51")
+BARE = EXHIBIT.replace("51%", "51")
+SENTENCE = "Undistributed earnings of the foreign subsidiaries of the Company are reinvested."
+TAX = "Statutory Rate Ireland 12.5%\nGoodwill Brazil 45\nSales Canada 18"
 HOLDINGS = """在子公司中的权益
 子公司名称 主要经营地 注册地 业务性质 持股比例（%） 取得方式
 蓝溪泵业销售有限公司 杭州 杭州 销售 100.00 设立
@@ -91,6 +97,30 @@ def test_subsidiaries_of_an_exhibit(extractor: Extractor):
     names = ("oakwellgauges(shanghai)co.,ltd.", "oakwellirelandresearch", "oakwellvalvesllc", "lakesidemutual")
     listed = {(f"org:{name}", "subsidiary_of", own, "") for name in (*names, "oakwelljapank.k.", "oakwellkorealtd.")}
     assert found == {*listed, (own, "holds_stake_in", "org:oakwellvalvesllc", "51")}
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "shares"),
+    [
+        (EXHIBIT, 6, {"Oakwell Valves LLC": "51"}),
+        (PERCENT, 6, {"Oakwell Valves LLC": "51"}),
+        (BARE, 6, {}),
+        (f"{SENTENCE}\n{EXHIBIT}", 6, {"Oakwell Valves LLC": "51"}),
+        (f"{SENTENCE}\n{TAX}", 0, {}),
+        (f"Foreign subsidiaries of the Company\n{TAX}", 0, {}),
+        (f"{SENTENCE}\nOakwell Gauges LLC Ohio\nOakwell Valves LLC Ohio", 0, {}),
+        ("The following is a list of subsidiaries of the Company:\nOakwell Gauges LLC Ohio\nOakwell N.V. Chile", 2, {}),
+    ],
+)
+def test_a_list_of_subsidiaries_has_a_heading_and_legal_forms(text: str, count: int, shares: dict[str, str]):
+    rows = [row for row in _subsidiaries(text) if not row[0].startswith("Oakwell Pumps")]
+    assert (len(rows), {name: share for name, share, _ in rows if share}) == (count, shares)
+
+
+def test_many_headings_are_read_once():
+    started = time.process_time()
+    assert not list(_subsidiaries("Subsidiaries of\n" * 20_000))
+    assert time.process_time() - started < 2
 
 
 def test_customers_suppliers_and_subsidiaries_of_a_chinese_report(extractor: Extractor):

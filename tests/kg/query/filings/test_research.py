@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kg.llm.port import Reply, Request
-from kg.query.filings.research import ResearchAnswer, research
+from kg.query.filings.research import ResearchAnswer, _unfounded, research
 from kg.service.base import KnowledgeBase
 from tests.kg.query.filings.values.world import amounts, filings
 
@@ -82,6 +82,16 @@ def test_a_formula_over_numbers_of_pages_is_computed(kb: KnowledgeBase):
         ({"formula": "a / 4711"}, "formula a / 4711 cannot be computed"),
         ({"formula": "__import__('os')"}, "formula __import__('os') cannot be computed"),
         ({"quotes": [{"filing": "F1", "page": 2, "quote": "sales doubled"}]}, "no such words on page 2: sales doubled"),
+        (
+            {"quotes": [{"filing": "F1", "page": 2, "quote": "Net sales"}]},
+            "too few words are quoted of page 2: Net sales",
+        ),
+        ({"operands": {"a": {"filing": "F1", "page": 2, "number": f"({SALES})"}}}, f"({SALES}) is not on page 2 of F1"),
+        ({"answer": "Net sales fell 23%."}, "23 is neither on a page that is named nor computed"),
+        ({"answer": "It has 2,050 staff."}, "2,050 is neither on a page that is named nor computed"),
+        ({"answer": f"Net sales were -{SALES}."}, f"{SALES} is neither on a page that is named nor computed"),
+        ({"answer": "9" * 400}, "invalid reply"),
+        ({"answer": "Net sales \ud800 rose."}, "invalid reply"),
     ],
 )
 def test_what_no_page_has_is_refused_and_may_be_corrected(kb: KnowledgeBase, wrong: dict[str, object], fault: str):
@@ -99,6 +109,25 @@ def test_pages_are_asked_for_by_words_and_by_number(kb: KnowledgeBase):
     answer, model = _asked(kb, wanted, {"answer": "A complaint is before a court.", "quotes": [quote]})
     assert "A complaint about leaking pumps" in model.asked[1].messages[-1][1]
     assert (answer.status, answer.sources[0].page) == ("answered", 6)
+
+
+def test_a_page_that_was_cut_is_read_on_and_searches_are_few(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("kg.query.filings.research._PAGE_TOKENS", 6)
+    read, search = {"filing": "F2", "page": 6}, {"filing": "F2", "words": "litigation"}
+    _, model = _asked(kb, {"read": [read]}, {"read": [read], "search": [search] * 500}, {"none": "nothing more"})
+    first, second = (model.asked[number].messages[-1][1] for number in (1, 2))
+    assert "[cut: read page 6 of F2 again for the rest]" in first
+    assert "[F2 page 6, continued]" in second
+    assert "leaking pumps" in second
+    assert second.count("[F2") <= 3 * 3 + 1
+
+
+def test_a_bracketed_number_is_negative():
+    assert _unfounded("a loss of 1,234, or -1,234", {-1234.0}, None) == []
+    assert _unfounded("-1,234", {1234.0}, None) == ["1,234"]
+    assert _unfounded("On 31 March 2022 it had 3 plants; 20-25% are $5 or 12 million", set(), None) == [
+        *("20", "25", "5", "12"),
+    ]
 
 
 def test_what_is_missing_is_not_found_and_a_budget_ends_the_loop(kb: KnowledgeBase):

@@ -136,6 +136,9 @@ def test_what_is_restated_later_is_named(session: QuerySession):
         ("What was Oakwell's service revenue in FY2021?", "part"),
         ("What was Oakwell's goodwill in FY2021?", "missing"),
         ("What is the FY2021 zeal of Oakwell? Zeal is defined as: pumps sold / prayers said.", "definition"),
+        ("What was Oakwell's revenue in June 2021?", "period"),
+        ("What were Oakwell's inventories at the beginning of FY2021?", "period"),
+        ("Was Oakwell's revenue higher than $9 billion in FY2021?", "part"),
         ("Why did Oakwell's operating income fall in FY2021?", "part"),
     ],
 )
