@@ -12,6 +12,8 @@ import selectors
 import signal
 import socket
 import time
+from collections import deque
+from contextlib import suppress
 from http import HTTPStatus
 from multiprocessing import parent_process
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -35,6 +37,8 @@ _BACKLOG = 4096  # the most that Linux grants
 _QUEUE_BYTES = 4608  # of connections passed on but not taken, some five; the least that Linux grants
 _TAKEN, _ACCEPTED = 4, 64  # connections at a time
 _FULL_SECONDS = 0.01  # until a service without a free place looks again
+_PATIENCE = 2.0  # seconds that a connection waits for the service, which takes a burst in a fraction of one
+_FULL_PATIENCE = 0.05  # seconds without one taken, after which a service that says it is full is believed
 _HEALTH = b"GET /health "
 _ALIVE = b'{"status":"ok"}'
 _SHORT_HEAD = 8192  # bytes of a request that is answered here
@@ -133,7 +137,7 @@ class PassedLoop(asyncio.SelectorEventLoop):
 
 
 class _Taking:
-    """Takes connections while there are free places: then the queue is full, and the front refuses."""
+    """Takes connections while there are free places: then it says so, and the front refuses."""
 
     def __init__(self, loop: PassedLoop, passed: socket.socket, factory: Callable[[], asyncio.Protocol]) -> None:
         self._loop, self._passed, self._factory = loop, passed, factory
@@ -151,6 +155,8 @@ class _Taking:
 
     def _take(self) -> None:
         if TimedProtocol.full():
+            with suppress(OSError):  # the front has ended, or reads later what others said
+                self._passed.send(b"\0")
             self._loop.remove_reader(self._passed)
             self._loop.call_later(_FULL_SECONDS, self._look_again)
             return
@@ -181,12 +187,15 @@ class _Taking:
 class _Front:
     """Accepts connections, answers `/health`, and passes on the others once there is something to read, or refuses.
 
-    It computes nothing, so that neither a flood nor a question makes refusals and `/health` wait.
+    As many as the service has places wait for it while it is busy, a moment if it is full. The front computes nothing
+    and waits for nobody, so that neither a flood nor a question makes refusals and `/health` wait.
     """
 
     def __init__(self, listener: socket.socket, service: socket.socket) -> None:
         self._listener, self._service = listener, service
         self._silent: dict[socket.socket, float] = {}  # connections that have sent nothing, and since when
+        self._waiting: deque[tuple[socket.socket, float]] = deque()  # connections to pass on, and since when
+        self._passed = 0.0  # when the last was
         self._selector = selectors.DefaultSelector()
         self._refused, self._since = 0, 0.0
         self._renew()
@@ -197,14 +206,19 @@ class _Front:
     def run(self) -> None:
         """Go on until the service has ended."""
         while True:
-            for key, _ in self._selector.select(1):
+            for key, events in self._selector.select(_FULL_PATIENCE if self._waiting else 1):
                 if key.fileobj is self._service:
-                    return  # it never sends: this is its end
-                if key.fileobj is self._listener:
+                    if events & selectors.EVENT_READ and not self._listen():
+                        self._give_up(time.monotonic())
+                        return
+                elif key.fileobj is self._listener:
                     self._accept()
                 else:
                     self._handle(key.fileobj)  # type: ignore[arg-type] # a socket
             now = time.monotonic()
+            if self._waiting:
+                self._drain()
+                self._give_up(now - _PATIENCE)
             while self._silent and now - next(iter(self._silent.values())) > _IDLE_SECONDS:
                 self._forget(next(iter(self._silent))).close()
             if self._refused and now - self._since > 1:
@@ -214,6 +228,35 @@ class _Front:
     def _renew(self) -> None:
         self._id, self._refused, self._since = secrets.token_hex(8), 0, time.monotonic()
         self._refusal = _refusal(HTTPStatus.SERVICE_UNAVAILABLE, self._id)
+
+    def _listen(self) -> bool:
+        """Return whether the service goes on; give up what waits for one that is full."""
+        try:
+            said = self._service.recv(1)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        now = time.monotonic()
+        if said and now - self._passed > _FULL_PATIENCE:  # otherwise another worker takes some
+            self._give_up(now - _FULL_PATIENCE)
+        return bool(said)
+
+    def _give_up(self, before: float) -> None:
+        while self._waiting and self._waiting[0][1] <= before:
+            with self._waiting.popleft()[0] as connection:
+                self._refuse(connection)
+        self._await_room()
+
+    def _drain(self) -> None:
+        while self._waiting and self._pass_on(self._waiting[0][0]):
+            self._waiting.popleft()[0].close()
+        self._await_room()
+
+    def _await_room(self) -> None:
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._waiting else 0)
+        if self._selector.get_key(self._service).events != events:
+            self._selector.modify(self._service, events)
 
     def _accept(self) -> None:
         for _ in range(_ACCEPTED):
@@ -240,12 +283,17 @@ class _Front:
         except OSError:  # the client has left
             begun = b""
         self._forget(connection)
+        health = begun.startswith(_HEALTH) and begun.endswith(b"\r\n\r\n")
+        if begun and not health and len(self._waiting) < _MOST_REQUESTS:
+            self._waiting.append((connection, time.monotonic()))
+            if len(self._waiting) == 1:
+                self._drain()
+            return
         with connection:
-            if begun.startswith(_HEALTH) and begun.endswith(b"\r\n\r\n"):
+            if health:
                 self._reply(connection, _healthy())
-            elif begun and not self._pass_on(connection):
-                self._refused += 1
-                self._reply(connection, self._refusal)
+            elif begun:
+                self._refuse(connection)
 
     def _forget(self, connection: socket.socket) -> socket.socket:
         if self._silent.pop(connection, None) is not None:
@@ -255,11 +303,14 @@ class _Front:
     def _pass_on(self, connection: socket.socket) -> bool:
         try:
             socket.send_fds(self._service, [b"\0"], [connection.fileno()])
-        except BlockingIOError:
+        except OSError:  # no room, or the service has ended, which is seen in the next round
             return False
-        except OSError:  # the service has ended, which is seen in the next round
-            return False
+        self._passed = time.monotonic()
         return True
+
+    def _refuse(self, connection: socket.socket) -> None:
+        self._refused += 1
+        self._reply(connection, self._refusal)
 
     def _reply(self, connection: socket.socket, reply: bytes) -> None:
         try:
@@ -285,11 +336,14 @@ def accepting(listener: socket.socket) -> socket.socket:
     if not os.fork():
         code = 1
         try:
+            for each in (signal.SIGINT, signal.SIGTERM):  # of a terminal or a supervisor, to all processes: this one
+                signal.signal(each, signal.SIG_IGN)  # ends with the service, which would miss it otherwise
             service.close()
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the service ends, and this one with it
             logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
             _Front(listener, front).run()
             code = 0
+        except Exception:  # noqa: BLE001 -- logged, and this process ends
+            LOG.exception("the process that accepts connections has failed")
         finally:
             os._exit(code)
     front.close()

@@ -10,7 +10,7 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import httpx
@@ -47,16 +47,20 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @contextmanager
-def running(path: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def running(
+    path: Path, *options: str, errors: int | IO[str] = subprocess.DEVNULL
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run the command; give its process and its address."""
     command = [sys.executable, "-c", CODE, "serve", "--kb", str(path), "--port", "0", *options]
     environment = {**os.environ, "KG_SERVICE_KEYS": ""}
     with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
     ) as service:
         assert service.stdout is not None
-        yield service, service.stdout.readline().strip().removesuffix("/v1/")
-        service.terminate()
+        try:
+            yield service, service.stdout.readline().strip().removesuffix("/v1/")
+        finally:
+            service.terminate()
 
 
 def opened(url: str, sent: bytes = b"") -> socket.socket:
@@ -189,7 +193,10 @@ def test_the_service_ends_with_the_process_that_accepts_connections(url: str, tm
         with running(path, "--workers", str(workers)) as (service, own):
             assert_serving(own)
             children = Path(f"/proc/{service.pid}/task/{service.pid}/children").read_text().split()
-            os.kill(int(children[0]) if victim == "front" else service.pid, signal.SIGTERM)
+            if victim == "front":
+                os.kill(int(children[0]), signal.SIGKILL)
+            else:
+                service.terminate()
             service.wait(60)
             while True:
                 try:
@@ -197,6 +204,29 @@ def test_the_service_ends_with_the_process_that_accepts_connections(url: str, tm
                 except OSError:
                     break
     assert_serving(url)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_burst_is_answered_and_a_stop_of_all_processes_is_no_error(tmp_path: Path, workers: int):
+    """40 at once are fewer than there are places; a supervisor and a terminal signal all processes."""
+    path, log = tmp_path / "kb.liantu", tmp_path / "log"
+    with open_kb(path, create=True) as base:
+        filled(solar(), base.store)
+    with (
+        log.open("w", encoding="utf-8") as errors,
+        running(path, "--workers", str(workers), errors=errors) as (service, own),
+    ):
+        while httpx.get(f"{own}/ready", timeout=30).status_code != 200:
+            time.sleep(0.1)
+        burst = [opened(own) for _ in range(40)]
+        for each in burst:
+            each.sendall(_asking(PROFILE))
+        assert [each.recv(15) for each in burst] == [b"HTTP/1.1 200 OK"] * 40
+        for each in burst:
+            each.close()
+        os.killpg(service.pid, signal.SIGTERM)
+        service.wait(60)
+    assert "ERROR" not in log.read_text(encoding="utf-8")
 
 
 def test_health_is_answered_while_nothing_else_is(tmp_path: Path):
