@@ -342,9 +342,9 @@ def accepting(listener: socket.socket) -> socket.socket:
             logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
             _Front(listener, front).run()
             code = 0
-        except Exception:  # noqa: BLE001 -- logged, and this process ends
-            LOG.exception("the process that accepts connections has failed")
         finally:
+            if code:
+                LOG.error("the process that accepts connections has failed", exc_info=True)
             os._exit(code)
     front.close()
     listener.close()

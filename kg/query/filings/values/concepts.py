@@ -34,6 +34,7 @@ _UNPAID = re.compile(
 _SHARES = re.compile(r"\bshares\b|weighted.average", re.IGNORECASE)
 _NAME = re.compile(r"[A-Z]\w+")
 _FULLWIDTH = str.maketrans("（）：，", "():,")
+_VOCABULARIES = ("plain", "kinds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +163,16 @@ def named_concepts(text: str) -> list[NamedConcept]:
         if each.end > each.start and all(each.end <= other.start or each.start >= other.end for other in kept):
             kept.append(each)
     return sorted(kept, key=lambda row: row.start)
+
+
+@cache
+def question_patterns() -> dict[str, re.Pattern[str]]:
+    """Return the patterns of questions.yaml by name: how a question says what is done with a value."""
+    table = read_table(resources.files(__package__).joinpath("questions.yaml"))
+    return {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table.items() if name not in _VOCABULARIES}
+
+
+@cache
+def question_words(name: str) -> frozenset[str]:
+    """Return the words of a vocabulary of questions.yaml: plain, kinds."""
+    return frozenset(read_table(resources.files(__package__).joinpath("questions.yaml"))[name].split())

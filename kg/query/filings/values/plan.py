@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from kg.query.filings.lexicon import lexicon
 from kg.query.filings.task import LONGEST
 from kg.query.filings.values.concepts import concepts, named_concepts
+from kg.query.filings.values.concepts import question_patterns as _words
+from kg.query.filings.values.concepts import question_words as _vocabulary
 from kg.query.filings.values.formula import FormulaError, FormulaOperation, Line, ingredients, read_formula
-from kg.query.filings.values.wording import patterns as _words
-from kg.query.filings.values.wording import vocabulary as _vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
