@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
 _BESIDE = 0.6  # the share of the decision of an answer that a further line needs
 _RELATED, _SIMILAR = 0.17, 0.2  # probability of a sentence shown beside an answer or as related, decision of the latter
-_SHARED = 0.2  # score by words that a related sentence has at least
+_SHARED, _ALL_SHARED = 0.2, 1.0  # score by words that a related sentence has at least, and one with all of them
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 _COMPARED = 6  # sentences about each side of a comparison
 _SPELLINGS = 12  # of a name that are looked for
@@ -200,7 +200,8 @@ def _is_turned(session: QuerySession, asked: Understood, sentence: ScoredSentenc
 
 
 def _is_related(sentence: ScoredSentence) -> bool:
-    return sentence.score >= _SHARED and (sentence.probability >= _RELATED or sentence.decision >= _SIMILAR)
+    alike = sentence.probability >= _RELATED or sentence.decision >= _SIMILAR
+    return sentence.score >= (_SHARED if alike else _ALL_SHARED)
 
 
 def _states_a_cause(asked: Understood, sentence: ScoredSentence) -> bool:
