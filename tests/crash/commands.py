@@ -1,10 +1,8 @@
 """Kill commands between their statements, and give them a full disk: `python -m tests.crash.commands --kills 200`.
 
 A command runs in a forked child. Its points are the SQL statements that it begins and the files that it opens for
-writing, renames, removes or syncs; at a chosen one the child kills itself with SIGKILL. Every second kill comes from
-outside instead, after a random time. A full disk is a file system of its own with little room, or, where none may be
-mounted, a limit on the size of files. After each, the base opens and passes the check, and the command, given again,
-ends as if undisturbed.
+writing, renames, removes or syncs; at a chosen one the child kills itself with SIGKILL. A full disk is a limit on the
+size of files. After each, the base opens and passes the check, and the command, given again, ends as if undisturbed.
 """
 
 from __future__ import annotations
@@ -20,15 +18,12 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 import traceback
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Timer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kg import cli
@@ -37,7 +32,7 @@ from kg.store.open import open_store
 from tests.crash import works
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from datetime import tzinfo
 
 BASE, NOTES = "kb.liantu", "notes.liantu"  # by way of the store, and read as a user's are
@@ -47,7 +42,7 @@ _LLM = {"KG_NER": "off", "KG_EDGE_MODEL": "off", "KG_WORKERS": "1", "KG_LLM_MODE
 _FRESH = """import sys
 from pathlib import Path
 from tests.crash.commands import _run
-_run(Path(sys.argv[1]), sys.argv[4:], int(sys.argv[2]), int(sys.argv[3]))"""
+_run(Path(sys.argv[1]), sys.argv[2:], 0, 0)"""
 COMMANDS: dict[str, tuple[str, ...]] = {
     "weekly": ("weekly", "--kb", BASE),
     "weekly rollback": ("weekly", "rollback", "--kb", BASE),
@@ -55,17 +50,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "merge": ("entity", "merge", "org:母公司0", "org:母公司1", "--kb", BASE, *_BY),
     "import": ("import", "facts.jsonl", "--kb", BASE),
     "import of a dump": ("import", "dump.jsonl", "--kb", "new.liantu"),
-    "ingest": ("ingest", "reports", "--kb", NOTES),
     "securities": ("securities", "import", "list.csv", "--kb", BASE),
     "llm": ("llm", "import-batch", "replies.jsonl", "--kb", NOTES),
     "export": ("export", "csv", "out", "--kb", BASE),
     "export graphrag": ("export", "graphrag", "out", "--kb", BASE),
     "dump": ("dump", "--kb", BASE, "-o", "new.jsonl"),
     "copy": ("copy", BASE, "new.liantu"),
-    "restore": ("copy", "--replace", "backup.liantu", BASE),
 }
-# In a fork of a test process it would take that one's worker processes for its own.
-_AFRESH = {"ingest"}
 _STEPS = {"weekly rollback"}  # given again, it goes a step further
 _WRITING = {"os.rename", "os.remove", "os.mkdir", "os.link", "os.truncate", "shutil.move", "shutil.rmtree"}
 
@@ -85,11 +76,10 @@ class _Still(datetime):
 
 @dataclass
 class Toll:
-    """What happened to one command: kills at a point, and at a moment at which it still ran; disks that it refused."""
+    """What happened to one command."""
 
     points: int = 0
     killed: int = 0
-    timed: int = 0
     full: int = 0
     faults: list[str] = field(default_factory=list)
 
@@ -106,15 +96,11 @@ def prepare(folder: Path) -> None:
     (folder / "facts.jsonl").write_text("".join(rows), encoding="utf-8")
     (folder / "list.csv").write_text("code,name\n600438.SH,通威股份\n300750.SZ,宁德时代\n", encoding="utf-8")
     (folder / "note.md").write_text(_NOTE, encoding="utf-8")
-    (folder / "reports").mkdir()
-    for number in range(12):
-        (folder / "reports" / f"{number}.md").write_text(_NOTE.replace("周报", f"周报{number}"), encoding="utf-8")
     asking = ("llm", "export-batch", "asked.jsonl", "--model", "small", "--min-gain", "0", "--kb", NOTES)
-    other = ("remove", "doc:79", "--kb", BASE)  # than the backup
-    made = (COMMANDS["dump"], ("copy", BASE, "backup.liantu"), ("ingest", "note.md", "--kb", NOTES), asking, other)
-    for command in made:
-        done = _afresh(folder, command, stderr=subprocess.DEVNULL)
-        assert not done.wait(), command
+    for command in (COMMANDS["dump"], ("ingest", "note.md", "--kb", NOTES), asking):
+        # A fork of a test process would take that one's worker processes for its own.
+        fresh = [sys.executable, "-c", _FRESH, str(folder), *command]
+        subprocess.run(fresh, check=True, cwd=Path(__file__).parents[2])
     (folder / "new.jsonl").rename(folder / "dump.jsonl")
     replies = []
     for line in (folder / "asked.jsonl").read_text(encoding="utf-8").splitlines():
@@ -129,40 +115,24 @@ def prepare(folder: Path) -> None:
     (folder / "replies.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
-def ended(folder: Path, command: tuple[str, ...], *, strike: int = 0, after: float = 0, room: int = 0) -> Ended:
-    """Run a command in a process of its own.
+def ended(folder: Path, command: tuple[str, ...], *, strike: int = 0, room: int = 0) -> Ended:
+    """Run a command in a fork.
 
     Args:
         folder: in which it runs.
         command: its arguments.
         strike: the point at which it kills itself; 0 for none, and the number of points goes to the file `points`.
-        after: the seconds after which it is killed; 0 for never.
         room: the most bytes that a file may have; 0 for no limit.
     """
     reads, writes = os.pipe()
-    if command[0] in _AFRESH:
-        child = _afresh(folder, command, strike, room, stderr=writes).pid
-    elif not (child := os.fork()):
+    child = os.fork()
+    if not child:
         os.dup2(writes, 2)
         _run(folder, command, strike, room)
     os.close(writes)
-    timer = Timer(after, os.kill, (child, signal.SIGKILL))
-    if after:
-        timer.start()
     with os.fdopen(reads, encoding="utf-8") as told:
         said = told.read()
-    status = os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-    timer.cancel()  # before the id of the process is free
-    timer.finished.wait()
-    assert status
     return Ended(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said)
-
-
-def _afresh(
-    folder: Path, command: Sequence[str], strike: int = 0, room: int = 0, stderr: int | None = None
-) -> subprocess.Popen[bytes]:
-    given = [sys.executable, "-c", _FRESH, str(folder), str(strike), str(room), *command]
-    return subprocess.Popen(given, cwd=Path(__file__).parents[2], stderr=stderr)
 
 
 def _run(folder: Path, command: Sequence[str], strike: int, room: int) -> None:
@@ -180,7 +150,7 @@ def _run(folder: Path, command: Sequence[str], strike: int, room: int) -> None:
             cli.main([*command])
         except SystemExit as left:
             code = int(left.code or 0)
-        with suppress(OSError):  # a full disk
+        if not room:
             Path("points").write_text(str(count()), encoding="ascii")
     finally:  # a fork of the tests must not go on as a second one
         if sys.exc_info()[0]:
@@ -218,7 +188,6 @@ def suffered(name: str, begin: Path, folder: Path, *, kills: int, full: int, see
     command, toll, chance = COMMANDS[name], Toll(), random.Random(f"{name} {seed}")  # noqa: S311 -- points, no secrets
     still = _fresh(begin, folder / "still")
     assert not (done := ended(still, command)).code, done.said
-    span = _seconds(_fresh(begin, folder / "round"), command) if kills > 1 else 0.0
     toll.points, expected = int((still / "points").read_text()), content(still)
     largest = max(path.stat().st_size for path in still.rglob("*") if path.is_file())
     before = content(begin)
@@ -231,67 +200,18 @@ def suffered(name: str, begin: Path, folder: Path, *, kills: int, full: int, see
         both = sorted(expected.keys() | last.keys())
         return [*found, *(f"{each} differs" for each in both if expected.get(each) != last.get(each))]
 
-    for number in range(kills):
-        at, moment = chance.randint(1, toll.points), chance.uniform(0.001, span)
+    for _ in range(kills):
+        at = chance.randint(1, toll.points)
         round_ = _fresh(begin, folder / "round")
-        by_time = number % 2
-        done = ended(round_, command, after=moment) if by_time else ended(round_, command, strike=at)
-        hit = done.code == -signal.SIGKILL
-        toll.killed, toll.timed = toll.killed + (hit and not by_time), toll.timed + (hit and by_time)
-        where = f"{moment:.3f} s" if by_time else f"{at}"
-        toll.faults += [f"killed at {where}: {each}" for each in left(round_)]
+        toll.killed += ended(round_, command, strike=at).code == -signal.SIGKILL
+        toll.faults += [f"killed at {at}: {each}" for each in left(round_)]
     for _ in range(full):
-        with ExitStack() as stack:
-            room = int(largest ** chance.random())
-            if own := _mounts():
-                give = stack.enter_context(_disk(folder / "disk"))
-                round_ = _fresh(begin, folder / "disk" / "round")
-                give(room)
-            else:
-                round_ = _fresh(begin, folder / "round")
-            done = ended(round_, command, room=0 if own else room)
-            if own:
-                give(1 << 30)
-            toll.full += done.code not in (0, 3)
-            toll.faults += [f"{room} bytes: {each}" for each in (*_wrong(done), *left(round_))]
+        room = int(largest ** chance.random())
+        round_ = _fresh(begin, folder / "round")
+        done = ended(round_, command, room=room)
+        toll.full += done.code not in (0, 3)
+        toll.faults += [f"{room} bytes: {each}" for each in (*_wrong(done), *left(round_))]
     return toll
-
-
-def _seconds(folder: Path, command: tuple[str, ...]) -> float:
-    began = time.perf_counter()
-    ended(folder, command)
-    return time.perf_counter() - began
-
-
-@cache
-def _mounts() -> bool:
-    """Whether this user may mount a file system."""
-    with TemporaryDirectory() as folder:
-        try:
-            with _disk(Path(folder) / "disk"):
-                return True
-        except (OSError, subprocess.CalledProcessError):
-            return False
-
-
-@contextmanager
-def _disk(folder: Path) -> Iterator[Callable[[int], None]]:
-    """Mount a file system; the function sets how many bytes are free on it."""
-
-    def give(room: int) -> None:
-        size = shutil.disk_usage(folder).used + room
-        subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True, capture_output=True)
-
-    folder.mkdir()
-    try:
-        mount = ["mount", "-t", "tmpfs", "-o", "size=1g", "liantu", str(folder)]
-        subprocess.run(mount, check=True, capture_output=True)
-        try:
-            yield give
-        finally:
-            subprocess.run(["umount", str(folder)], check=True)
-    finally:
-        folder.rmdir()
 
 
 def _fresh(begin: Path, to: Path) -> Path:
@@ -332,22 +252,18 @@ def content(folder: Path) -> dict[str, object]:
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("names", nargs="*", help="commands of the table; all")
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--full", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    names = given.names or [*COMMANDS]
-    shares = [-(-number // len(names)) for number in (given.kills, given.full)]
-    heads = ("command", "points", "killed at one", "killed by time", "full disks refused", "faults")
-    sys.stdout.write(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|\n")
+    shares = [-(-number // len(COMMANDS)) for number in (given.kills, given.full)]
+    sys.stdout.write("| command | points | killed at one | full disks refused | faults |\n|---|---|---|---|---|\n")
     with TemporaryDirectory() as scratch:
         begin = Path(scratch) / "begin"
         prepare(begin)
-        for name in names:
+        for name in COMMANDS:
             toll = suffered(name, begin, Path(scratch), kills=shares[0], full=shares[1], seed=given.seed)
-            kills = f"{toll.killed} of {shares[0] - shares[0] // 2} | {toll.timed} of {shares[0] // 2}"
-            row = f"| {name} | {toll.points} | {kills} | {toll.full} of {shares[1]} | {len(toll.faults)} |\n"
+            row = f"| {name} | {toll.points} | {toll.killed} | {toll.full} of {shares[1]} | {len(toll.faults)} |\n"
             sys.stdout.write(row + "".join(f"  {fault}\n" for fault in toll.faults[:4]))
             sys.stdout.flush()
 
