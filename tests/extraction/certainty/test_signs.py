@@ -39,7 +39,7 @@ def test_what_decides_or_changes_another_thing_states_no_direction():
 @pytest.mark.parametrize(
     ("text", "cause", "effect"),
     [
-        ("油价下跌对出海影响有限。", ("油价", Kind.INDICATOR), ("出海", Kind.EVENT)),
+        ("煤价下跌对检修影响有限。", ("煤价", Kind.INDICATOR), ("检修", Kind.EVENT)),
         ("铜价高位抑制采购，但新工艺推动空调销量增长。", ("铜价", Kind.INDICATOR), ("空调销量", Kind.INDICATOR)),
         ("尽管受贸易摩擦影响，出口额仍维持增长。", ("贸易摩擦", Kind.EVENT), ("出口额", Kind.INDICATOR)),
         ("政策宽松带动玻璃需求回暖，光伏反内卷后产能出清。", ("玻璃需求", Kind.INDICATOR), ("光伏", Kind.INDUSTRY)),
