@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--min-confidence", type=float, default=0.0)
     parser.add_argument("--shown", action="store_true", help="only facts above the cut of their kind")
     parser.add_argument("--weak", action="store_true", help="only facts that are shown as weak")
-    parser.add_argument("--since", type=date.fromisoformat, default=date.min, help="only facts first told from then on")
+    parser.add_argument("--since", type=date.fromisoformat, default=date.min, help="only facts first published from then on")
     parser.add_argument("--entities", action="store_true", help="entities of such facts, each with one of them")
     options = parser.parse_args()
     store = open_store(options.kb)
@@ -52,10 +52,10 @@ def main() -> None:
         facts = [fact for fact in session.confident(facts, weak=options.weak) if options.shown or fact.id not in sure]
     rng = random.Random(options.seed)  # noqa: S311 -- a repeatable sample
     if options.entities:
-        told = {end: fact for fact in facts for end in (fact.subject, fact.object) if end}
-        for number, end in enumerate(rng.sample(sorted(told), min(options.count, len(told))), 1):
+        known = {end: fact for fact in facts for end in (fact.subject, fact.object) if end}
+        for number, end in enumerate(rng.sample(sorted(known), min(options.count, len(known))), 1):
             kind = end.partition(":")[0]
-            print(f"{number:3}. {kind} {session.name(end)}  「{_quote(told[end])}」")
+            print(f"{number:3}. {kind} {session.name(end)}  「{_quote(known[end])}」")
         facts = []
     for number, fact in enumerate(rng.sample(facts, min(options.count, len(facts))), 1):
         item = fact.evidence[0]

@@ -219,6 +219,7 @@ def _create(path: Path) -> None:
             Path(f"{temporary}{suffix}").unlink(missing_ok=True)
         with closing(connect(temporary, create=True)) as connection:
             migrate(connection, temporary)
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # fails on a full disk; closing would not say so
         temporary.replace(target)
 
 

@@ -389,3 +389,18 @@ def test_a_forked_child_holds_no_lock_and_removes_none(tmp_path: Path):
         finally:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
+
+
+def test_a_disk_with_room_for_the_log_alone_leaves_no_base(tmp_path: Path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=388k", "liantu", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("this user may not mount a file system")
+    try:
+        with pytest.raises(StoreUnusable):
+            open_store(disk / "kb.liantu", create=True)
+        subprocess.run(["mount", "-o", "remount,size=20m", str(disk)], check=True)
+        open_store(disk / "kb.liantu", create=True).close()
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
