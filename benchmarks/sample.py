@@ -34,7 +34,9 @@ def main() -> None:
     parser.add_argument("--min-confidence", type=float, default=0.0)
     parser.add_argument("--shown", action="store_true", help="only facts above the cut of their kind")
     parser.add_argument("--weak", action="store_true", help="only facts that are shown as weak")
-    parser.add_argument("--since", type=date.fromisoformat, default=date.min, help="only facts first published from then on")
+    parser.add_argument(
+        "--since", type=date.fromisoformat, default=date.min, help="only facts first published from then on"
+    )
     parser.add_argument("--entities", action="store_true", help="entities of such facts, each with one of them")
     options = parser.parse_args()
     store = open_store(options.kb)
