@@ -56,7 +56,7 @@ class _StaticEncoder(nn.Module):
         axes = np.linalg.svd(words[seen > _OFTEN_USED], full_matrices=False)[2][:WIDTH]
         rarity = torch.from_numpy(np.log((len(sentences) + 1) / (seen + 1)).astype(np.float32)) / 5
         self.words = nn.Parameter(torch.from_numpy(words @ axes.T).float())
-        self.told, self.asked = nn.Parameter(rarity.clone()), nn.Parameter(rarity.clone())
+        self.sentence, self.question = nn.Parameter(rarity.clone()), nn.Parameter(rarity.clone())
         self.context, self.sharpness = nn.Parameter(torch.tensor([0.5, 0.15])), nn.Parameter(torch.tensor(3.0))
 
     def bag(self, texts: Sequence[Pieces], weights: torch.Tensor) -> torch.Tensor:
@@ -68,13 +68,13 @@ class _StaticEncoder(nn.Module):
 
     def sentences(self, rows: Iterable[tuple[Pieces, Pieces, Pieces]]) -> torch.Tensor:
         """Return the vectors of sentences with what stands above and before them."""
-        own, above, before = (self.bag(part, self.told) for part in zip(*rows, strict=True))
+        own, above, before = (self.bag(part, self.sentence) for part in zip(*rows, strict=True))
         return F.normalize(own + self.context[0] * above + self.context[1] * before, dim=-1)
 
-    def loss(self, asked: torch.Tensor, told: torch.Tensor, same: torch.Tensor) -> torch.Tensor:
+    def loss(self, questions: torch.Tensor, sentences: torch.Tensor, same: torch.Tensor) -> torch.Tensor:
         """Return the InfoNCE loss; `same` marks other rows that belong together as well."""
-        scores = asked @ told.T * self.sharpness.exp().clamp(max=60)
-        return F.cross_entropy(scores.masked_fill(same, -1e4), torch.arange(len(asked)))
+        scores = questions @ sentences.T * self.sharpness.exp().clamp(max=60)
+        return F.cross_entropy(scores.masked_fill(same, -1e4), torch.arange(len(questions)))
 
 
 def train(
@@ -89,7 +89,10 @@ def train(
     log(f"{len(rows)} sentences, {len(asked)} questions whose answer is one of them")
     net = _StaticEncoder([own for own, _, _ in rows])
     optimizer = torch.optim.Adam(
-        [{"params": [net.words], "lr": 2e-3}, {"params": [net.told, net.asked, net.context, net.sharpness], "lr": 1e-2}]
+        [
+            {"params": [net.words], "lr": 2e-3},
+            {"params": [net.sentence, net.question, net.context, net.sharpness], "lr": 1e-2},
+        ]
     )
 
     def step(loss: torch.Tensor) -> float:
@@ -105,7 +108,9 @@ def train(
             batch = headed[at : at + _HEADING_BATCH]
             heads = [_head_of(row, rng) for row in batch]
             same = torch.tensor([[one == other for other in heads] for one in heads]) & ~torch.eye(len(batch)).bool()
-            lost = step(net.loss(net.bag(heads, net.asked), net.bag([own for own, _, _ in batch], net.told), same))
+            lost = step(
+                net.loss(net.bag(heads, net.question), net.bag([own for own, _, _ in batch], net.sentence), same)
+            )
         log(f"headings: loss {lost:.3f}")
     for _ in range(epochs):
         rng.shuffle(asked)
@@ -113,11 +118,11 @@ def train(
             some = asked[at : at + _BATCH]
             right = [rng.choice(each.answers) for each in some]
             wrong = [rng.choice(each.near or range(len(rows))) for each in some]
-            told = [*right, *wrong, *rng.choices(range(len(rows)), k=_AT_RANDOM)]
-            same = torch.tensor([[row in each.answers and row != own for row in told]
+            drawn = [*right, *wrong, *rng.choices(range(len(rows)), k=_AT_RANDOM)]
+            same = torch.tensor([[row in each.answers and row != own for row in drawn]
                                  for each, own in zip(some, right, strict=True)])  # fmt: skip
             kept = [[piece for piece in each.pieces if rng.random() > _DROPPED] or each.pieces for each in some]
-            lost = step(net.loss(net.bag(kept, net.asked), net.sentences(rows[row] for row in told), same))
+            lost = step(net.loss(net.bag(kept, net.question), net.sentences(rows[row] for row in drawn), same))
         log(f"questions: loss {lost:.3f}")
     _write(net, out)
 
@@ -155,7 +160,7 @@ def _write(net: _StaticEncoder, out: Path) -> None:
     words = net.words.detach().numpy()
     scale = np.abs(words).max(axis=1) / 127
     scale[scale == 0] = 1
-    weights = {name: scale * F.softplus(getattr(net, name)).detach().numpy() for name in ("told", "asked")}
+    weights = {name: scale * F.softplus(getattr(net, name)).detach().numpy() for name in ("sentence", "question")}
     whole = _LARGEST / max(weight.max() for weight in weights.values())
     out.mkdir(parents=True, exist_ok=True)
     np.savez(

@@ -289,10 +289,12 @@ class _Index:
         facts = {fact.id: fact for fact in self._content.view.facts(ids=wanted)} if wanted else {}
         quotes = {identity: self._content.quoted(fact) for identity, fact in facts.items()}
         between = word("sentences", self._content.lang)
-        told = [(line.text, between.join(quotes[each] for each in line.facts if each in quotes)) for line in lines]
-        summary, explained = told[0] if told else (name, "")
-        findings = [{"summary": line, "explanation": quoted} for line, quoted in told[1:]]
-        parts = (f"# {name}", summary, explained, *(f"## {line}\n\n{quoted}" for line, quoted in told[1:]))
+        quoted_lines = [
+            (line.text, between.join(quotes[each] for each in line.facts if each in quotes)) for line in lines
+        ]
+        summary, explained = quoted_lines[0] if quoted_lines else (name, "")
+        findings = [{"summary": line, "explanation": quoted} for line, quoted in quoted_lines[1:]]
+        parts = (f"# {name}", summary, explained, *(f"## {line}\n\n{quoted}" for line, quoted in quoted_lines[1:]))
         content = "\n\n".join(filter(None, parts))
         return {
             "id": _hash(item.id + content),

@@ -65,7 +65,7 @@ class SentenceEncoder:
     def __init__(self) -> None:
         with np.load(resources.files(__package__) / "data" / "nearest.npz") as stored:  # type: ignore[arg-type]
             self._pieces: NDArray[np.int8] = stored["pieces"]
-            self._asked, self._told = stored["asked"].astype(np.int64), stored["told"].astype(np.int64)
+            self._question, self._sentence = (stored[name].astype(np.int64) for name in ("question", "sentence"))
             self._above, self._before = stored["context"].tolist()
 
     @staticmethod
@@ -81,7 +81,7 @@ class SentenceEncoder:
 
     def question(self, text: str) -> NDArray[np.int8]:
         """Return the vector of a question, shape (width,)."""
-        return _bytes_of(self._direction(WordPieces.shipped().numbers(text, _LONGEST), self._asked))
+        return _bytes_of(self._direction(WordPieces.shipped().numbers(text, _LONGEST), self._question))
 
     def passage(self, chunk: Chunk, head: DocumentHead) -> tuple[list[int], NDArray[np.int8]]:
         """Return where each sentence of a passage begins, and their vectors, shape (sentences, width)."""
@@ -90,10 +90,10 @@ class SentenceEncoder:
         for each in parts_of(chunk, head):
             text, above, before = each.pieces()
             if each.above not in known:
-                known[each.above] = self._above * self._direction(above, self._told)
-            own = self._direction(text, self._told)
+                known[each.above] = self._above * self._direction(above, self._sentence)
+            own = self._direction(text, self._sentence)
             starts.append(each.start)
-            rows.append(_bytes_of(own + known[each.above] + self._before * self._direction(before, self._told)))
+            rows.append(_bytes_of(own + known[each.above] + self._before * self._direction(before, self._sentence)))
         return starts, np.array(rows, dtype=np.int8).reshape(-1, self.width)
 
     def _direction(self, numbers: list[int], weights: NDArray[np.int64]) -> NDArray[np.float64]:
