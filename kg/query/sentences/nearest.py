@@ -126,6 +126,16 @@ class SentenceIndex:
     def nearest(self, view: View, question: str, limit: int) -> list[tuple[str, int]]:
         """Return passage and place of the sentences of a view that are nearest to a question, best first."""
         heads = {head.id: head for head in view.documents()}
+        found = self._found(view, heads, question, limit)
+        if stale := {document for document, chunk, _ in found if view.chunk(chunk) is None}:  # read anew since
+            with self._guard:
+                self._drop(stale)
+            found = self._found(view, heads, question, limit)
+        return [(chunk, start) for _, chunk, start in found]
+
+    def _found(
+        self, view: View, heads: dict[str, DocumentHead], question: str, limit: int
+    ) -> list[tuple[str, str, int]]:
         with self._guard:
             rows = self._covering(view, heads)
         asked = SentenceEncoder.shipped().question(question).astype(np.float32)
@@ -136,7 +146,14 @@ class SentenceIndex:
         least = np.partition(scores, -limit)[-limit] if len(scores) > limit else -np.inf
         best = np.flatnonzero((scores >= least) & (scores > -np.inf))
         order = best[np.lexsort((rows.starts[best], rows.chunks[best], -scores[best]))][:limit]
-        return [(rows.chunks[at].decode(), int(rows.starts[at])) for at in order.tolist()]
+        return [(rows.documents[at].decode(), rows.chunks[at].decode(), int(rows.starts[at])) for at in order.tolist()]
+
+    def _drop(self, documents: set[str]) -> None:
+        if self._rows is not None:
+            rows, kept = self._rows, ~np.isin(self._rows.documents, [each.encode() for each in documents])
+            self._rows = _Rows(rows.documents[kept], rows.chunks[kept], rows.starts[kept], rows.vectors[kept])
+            self._known -= documents
+            self._saved = 0
 
     def _covering(self, view: View, heads: dict[str, DocumentHead]) -> _Rows:
         """Return the rows of all documents of a view, reading and writing the file where there is one."""

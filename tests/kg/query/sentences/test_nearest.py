@@ -72,6 +72,15 @@ def test_rows_are_kept_beside_the_base_and_may_be_deleted(tmp_path: Path, monkey
     opened.close()
 
 
+def test_a_document_that_was_cut_anew_is_made_anew(store: Store):
+    index = SentenceIndex()
+    found = index.nearest(store.view(), QUESTION, 10)
+    rows = index._rows
+    assert rows is not None
+    index._rows = rows._replace(chunks=np.array([b"chunk:gone" for _ in rows.chunks]))
+    assert index.nearest(store.view(), QUESTION, 10) == found
+
+
 def test_scores_are_exact_in_single_precision():
     encoder = SentenceEncoder.shipped()
     vectors = np.array([encoder.question(text) for text in (*TOLD, QUESTION, "", "🙂")])
