@@ -111,7 +111,12 @@ class _Rows(NamedTuple):
     vectors: NDArray[np.int8]
 
     def joined(self, more: _Rows) -> _Rows:
-        return _Rows(*(np.concatenate(pair) for pair in zip(self, more, strict=True)))
+        return _Rows(
+            np.concatenate((self.documents, more.documents)),
+            np.concatenate((self.chunks, more.chunks)),
+            np.concatenate((self.starts, more.starts)),
+            np.concatenate((self.vectors, more.vectors)),
+        )
 
 
 class SentenceIndex:
