@@ -361,9 +361,11 @@ def _is_anothers(claim: Claim, text: str) -> bool:
     In 「甲公司：乙料是丙件的原材料」 甲 makes neither, in 「乙公司主营丙件，甲公司运营电站」 no 丙件.
     """
     thing = claim.object
-    joined = text[max(0, thing.start - 1) : thing.start] in ("是", "为", "系") and _HAS_INPUT.match(text, thing.end)
-    if thing.start >= 0 and (joined or _IS_INPUT.match(text, thing.end)):
-        return True
+    if thing.start >= 0:
+        name = re.escape(text[thing.start : thing.end])  # wherever it stands in the sentence
+        has_input = re.search(rf"[是为系]{name}{_HAS_INPUT.pattern}", text)
+        if has_input or _IS_INPUT.match(text, thing.end):
+            return True
     does = _OWN_VERB.match(text, claim.subject.end)
     if does is None or claim.object.start > claim.subject.start:
         return False

@@ -230,3 +230,18 @@ def test_what_goods_go_into_is_not_made_by_their_maker():
     assert not kept([row_of(part, "甲公司", "produces", each, reader=_GUESS) for each in ("刻蚀设备", "镀膜机")])
     own = sentence_of("甲公司推出应用于晶圆厂的镀膜机。")
     assert kept([row_of(own, "甲公司", "produces", "镀膜机", reader=_GUESS)])
+
+
+def test_what_a_sentence_names_again_is_still_no_product_of_who_makes_its_input():
+    sentence = sentence_of("甲公司：隔板是电堆的重要辅材，电堆排产上升带动隔板需求。")
+    claim, _ = row_of(sentence, "甲公司", "produces", "电堆", reader=_GUESS)
+    second = sentence.text.rindex("电堆")
+    again = replace(claim, object=replace(claim.object, start=second, end=second + 2))
+    assert not kept([(again, sentence)])
+
+
+def test_what_is_replaced_is_not_made_by_who_replaces_it():
+    plan = sentence_of("甲公司：推进铜替代银浆，降低成本。")
+    assert not kept([row_of(plan, "甲公司", "produces", "银浆", reader=_GUESS)])
+    own = sentence_of("甲公司实现银浆国产替代。")
+    assert kept([row_of(own, "甲公司", "produces", "银浆", reader=_GUESS)])
