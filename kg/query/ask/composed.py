@@ -219,7 +219,10 @@ def _moved(session: QuerySession, asked: Understood, answer: ImpactAnswer) -> Co
         first = answer.direction if answer.forward else answer.direction * path.sign
         lines.append(AnswerLine(path_text(session, path, first), path_citations(path, first), 1))
     quoted = {citation.quote for line in told for citation in line.citations}
-    lines = [line for line in lines if not quoted.issuperset(each.quote for each in line.citations)]
+    for line in list(lines):
+        if quoted.issuperset(each.quote for each in line.citations):
+            lines.remove(line)  # shown already
+        quoted.update(each.quote for each in line.citations)
     lines = [line for line in lines if _speaks_of(asked, line)]
     if not lines and not told:
         return _NONE
@@ -244,6 +247,8 @@ def _party_lines(parties: Sequence[Party], lang: Lang, sides: Sequence[int]) -> 
     """List who gains and who pays, stated first, each with its reason; say so where the side asked for has none."""
     lines: list[AnswerLine] = []
     asked_for = [party for party in parties if party.sign in sides]
+    if len(sides) == 1 and not asked_for:  # what is only inferred of the other side answers nothing
+        parties = [party for party in parties if party.basis != "inferred"]
     shown = sides if len(sides) == 1 and asked_for else (1, -1)
     if len(sides) == 1 and parties and not asked_for:
         lines.append(AnswerLine(word(f"ask.no_{_SIDE_NAMES[sides[0]]}", lang)))

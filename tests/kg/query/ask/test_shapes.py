@@ -9,10 +9,12 @@ import pytest
 
 from kg.model import Value
 from kg.period import year
+from kg.query.answers import Party
 from kg.query.ask.answer import ask
+from kg.query.ask.composed import _party_lines
 from kg.query.ask.understand import understand
 from kg.query.session import QuerySession
-from tests.kg.query.world import LONGI, MARGIN, PRICE, TONGWEI, claim, moves, paper, seen, solar
+from tests.kg.query.world import LONGI, MARGIN, PRICE, TONGWEI, claim, moves, named, paper, seen, solar
 
 if TYPE_CHECKING:
     from kg.model import Fact
@@ -148,3 +150,10 @@ def test_what_a_move_causes_is_no_cause_of_it():
     )
     texts = [line.text for line in ask(view, "硅料价格为什么下跌").lines if line.source == "text"]
     assert not any("收入下滑" in text for text in texts)
+
+
+def test_what_is_only_inferred_of_the_other_side_answers_nothing():
+    buyer = Party(named(LONGI), -1, "inferred", "采购硅料", (), ())
+    maker = Party(named(TONGWEI), 1, "inferred", "生产硅料", (), ())
+    assert _party_lines([buyer], "zh", [1]) == []
+    assert _party_lines([buyer, maker], "zh", [1]) == _party_lines([maker], "zh", [1]) != []
