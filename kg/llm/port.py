@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +11,10 @@ from kg.ids import digest
 
 _WIDE_FROM = 0x2E80  # CJK and beyond: about one token per character with common tokenizers
 _NARROW_PER_TOKEN = 3
+_REASONING = re.compile(  # closed, never closed, or opened by the template
+    r"<(think|thinking|reasoning|thought)>.*?(?:</\1>|\Z)|\A.*</(?:think|thinking|reasoning|thought)>",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
 class ModelError(KgError):
@@ -61,6 +66,11 @@ class Reply:
     prompt_tokens: int = 0
     reply_tokens: int = 0
     cut: bool = False
+
+    @property
+    def answer(self) -> str:
+        """The text without what the model thinks aloud."""
+        return _REASONING.sub("", self.text).strip()
 
 
 class Model(Protocol):

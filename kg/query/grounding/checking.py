@@ -41,6 +41,7 @@ _MEASURE = re.compile(
 _THEN = re.compile(r"(?<![原规准否细法守])则(?=[以在计拟将为是已被由从])")  # 高通则以24亿美元
 _LETTER = re.compile(r"[A-Za-z]")
 _SHORTEST = 2
+_COPIED = 4  # characters of a quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +126,16 @@ class SentenceCheck:
             wrong = ["nothing that can be checked"]
         return SentenceVerdict(tuple(dict.fromkeys(wrong)), tuple(dict.fromkeys(sources)))
 
+    def sources_of(self, quote: str, cites: Sequence[str]) -> tuple[tuple[str, SourceStatement], ...]:
+        """Return the statements of cited items that words were copied from, with their items; none if one lacks."""
+        parts = [part for part in re.split(r"[。！？!?；;]", folded(quote)) if len(part) >= _COPIED]
+        cited = [(cite, each) for cite in cites for each in self._items.get(cite, ())]
+        found = [next(((cite, each) for cite, each in cited if part in each.text), None) for part in parts]
+        return tuple(each for each in found if each) if all(found) else ()
+
     def _claims(self, sentence: str, plain: str, day: date) -> Iterator[ClauseClaim]:
         """Yield the clauses that claim something; each takes over what the one before it is about."""
-        chinese = _is_chinese(sentence)
+        chinese = is_chinese(sentence)
         names: tuple[FoundName, ...] = ()
         dates: tuple[DateSpan, ...] = ()
         words: tuple[str, ...] = ()
@@ -203,7 +211,7 @@ def _has_own_subject(clause: str, word: str) -> bool:
     return clause.startswith(word) and not _MEASURE.search(word) and rjieba.tag(word)[0][1][0] == "n"
 
 
-def _is_chinese(sentence: str) -> bool:
+def is_chinese(sentence: str) -> bool:
     """Whether a sentence is Chinese; an English one may have Chinese names."""
     return 2 * len(_CHINESE.findall(sentence)) >= len(_LETTER.findall(sentence))
 

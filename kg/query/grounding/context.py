@@ -221,19 +221,19 @@ def _within(found: dict[ItemKind, list[ContextItem]], budget: int, lang: Lang) -
 
 def _numbered(item: ContextItem, number: int, lang: Lang) -> ContextItem:
     named = replace(item, id=f"{_LETTERS[item.kind]}{number}")
-    return replace(named, tokens=tokens(_row(named, lang)) + 1)
+    return replace(named, tokens=tokens(item_line(named, lang)) + 1)
 
 
 def _rows(items: Sequence[ContextItem], lang: Lang) -> list[str]:
     """Return the items as lines of the prompt, without quotes that a line before them has."""
     rows: list[str] = []
     for item in items:
-        rows.append(_row(item, lang, shown=folded("".join(rows))))
+        rows.append(item_line(item, lang, shown=folded("".join(rows))))
     return rows
 
 
-def _row(item: ContextItem, lang: Lang, *, shown: str = "") -> str:
-    """Return an item as a line of the prompt; documents are data, so line breaks and handles in them are flattened."""
+def item_line(item: ContextItem, lang: Lang, *, shown: str = "") -> str:
+    """Return an item as a line of a prompt; documents are data, so line breaks and handles in them are flattened."""
     text = _flat(without_instructions(item.text).replace("\n", word("context.line", lang)))
     about = f"{_flat(item.about)}{word('colon', lang)}" if item.about else ""
     rows = []

@@ -10,10 +10,11 @@ from kg.errors import QuestionError
 from kg.llm.port import EmptyReply, Request
 from kg.messages.words import word
 from kg.query.grounding.checking import SentenceCheck, SentenceVerdict
+from kg.query.grounding.second_reading import CitedSentence, read_again
 from kg.query.plain import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kg.llm.port import Model
     from kg.messages.words import Lang
@@ -31,10 +32,6 @@ _SENTENCE = re.compile(
     re.DOTALL,
 )
 _REASONED_TOO_LONG = "the reply reached its length limit before an answer"
-_THINKING = re.compile(r"<(think|thinking|reasoning|thought)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT = re.compile(
-    r"\A.*</(?:think|thinking|reasoning|thought)>", re.DOTALL | re.IGNORECASE
-)  # opened by the template
 
 
 _FAULTS = {
@@ -50,6 +47,7 @@ _FAULTS = {
     "denied": re.compile(r"denied, the source affirms it"),
     "item": re.compile(r"no item (?P<what>.+)"),
     "citation": re.compile(r"no citation"),
+    "second": re.compile(r"refused by the second reading"),
     "unsupported": re.compile(r"not in the source|nothing that can be (?:cited|checked)"),
 }
 
@@ -112,10 +110,10 @@ def prose(
         return ProseAnswer(found.question, model.name, _plain(answer, lang), (), 0, False, False, found)  # noqa: FBT003
     request = Request((("system", word("prose.rules", lang)), ("user", found.text)), most_tokens=_REPLY_TOKENS)
     reply = model.complete(request)
-    written = _THOUGHT.sub("", _THINKING.sub("", reply.text)).strip()
+    written = reply.answer
     if not written:
         raise EmptyReply(model.name, _REASONED_TOO_LONG if reply.cut else "the reply holds no answer")
-    sentences = tuple(_checked(found, names, written, cut=reply.cut))
+    sentences = tuple(_checked(found, names, written, model, lang, cut=reply.cut))
     kept = "".join(_shown(each, lang) for each in sentences if each.kept).strip("\n")
     lost = [each.text.strip() for each in sentences if not each.kept]
     notes = [word("prose.cut", lang)] if reply.cut else []
@@ -137,9 +135,22 @@ def prose(
     )
 
 
-def _checked(found: ContextAnswer, names: KnownNames, reply: str, *, cut: bool) -> Iterator[ProseSentence]:
+def _checked(
+    found: ContextAnswer, names: KnownNames, reply: str, model: Model, lang: Lang, *, cut: bool
+) -> Iterator[ProseSentence]:
     items = {item.id: item for item in found.items}
     check = SentenceCheck(found.items, names, question=found.question)
+    written = list(_written(reply, items, check, cut=cut))
+    verdicts = read_again(model, items, check, [each for _, each in written], lang)
+    for (line, each), verdict in zip(written, verdicts, strict=True):
+        cites = tuple(dict.fromkeys(cite for cite, _ in verdict.sources)) or each.cites  # those that support it
+        yield ProseSentence(line + each.text, cites, not verdict.faults, verdict.faults, _citations(verdict, items))
+
+
+def _written(
+    reply: str, items: Mapping[str, ContextItem], check: SentenceCheck, *, cut: bool
+) -> Iterator[tuple[str, CitedSentence]]:
+    """Yield the sentences of a reply as the rules judge them, each with the line break before it, if there is one."""
     written = [match.group() for match in _SENTENCE.finditer(reply)][:_MOST_SENTENCES]
     broken = False  # whether a line break comes before the sentence
     for number, each in enumerate(written):
@@ -153,9 +164,7 @@ def _checked(found: ContextAnswer, names: KnownNames, reply: str, *, cut: bool) 
             continue
         unknown = tuple(f"no item {cite}" for cite in cites if cite not in items)
         verdict = SentenceVerdict(unknown) if unknown else check.verdict(text, cites)
-        wrong = verdict.faults
-        cites = tuple(dict.fromkeys(cite for cite, _ in verdict.sources)) or cites  # those that support it
-        yield ProseSentence("\n" * broken + text, cites, not wrong, wrong, _citations(verdict, items))
+        yield "\n" * broken, CitedSentence(text, cites, verdict)
         broken = False
 
 

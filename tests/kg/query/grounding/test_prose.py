@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from kg.llm.port import EmptyReply
+from kg.llm.port import EmptyReply, ModelError, Reply, Request
 from kg.model import Modality, Polarity
 from kg.query.answers import Citation, ContextItem
 from kg.query.grounding.checking import KnownNames, faults, states
@@ -144,8 +144,53 @@ def test_unsupported_sentences_are_dropped_visibly():
     ]
     (cited,) = found.sentences[0].citations
     assert (cited.publisher, cited.quote) == ("示例证券甲", "通威股份生产硅料。")
-    (request,) = model.asked
-    assert request.messages[1][1] == found.context.text
+    assert model.asked[0].messages[1][1] == found.context.text
+
+
+class TwiceAsked(ScriptedModel):
+    """A model that writes, then reads again."""
+
+    def __init__(self, written: str, second: str | ModelError) -> None:
+        super().__init__(written)
+        self.second = second
+
+    def complete(self, request: Request) -> Reply:
+        written = super().complete(request)
+        if len(self.asked) == 1:
+            return written
+        if isinstance(self.second, ModelError):
+            raise self.second
+        return Reply(self.second)
+
+
+REWORDED = "通威股份是做硅料买卖起家的。[A1]"
+
+
+@pytest.mark.parametrize(
+    ("written", "second", "kept", "fault"),
+    [
+        ("通威股份生产硅料。[A1]", "1 不支持", False, "refused by the second reading"),
+        ("通威股份生产硅料。[A1]", "<think>1 不支持？</think>1 支持 「通威股份生产硅料」", True, None),
+        (REWORDED, "1 支持 「通威股份生产硅料」", True, None),
+        (REWORDED, "1. yes “通威股份 生产 硅料。”", True, None),
+        (REWORDED, "1 支持 「通威股份买卖硅料起家」", False, "not in the source"),  # the words are nowhere
+        (REWORDED, "1 支持", False, "not in the source"),
+        (REWORDED, "2 支持 「通威股份生产硅料」", False, "not in the source"),
+        (REWORDED, EmptyReply("scripted", "nothing"), False, "not in the source"),
+        ("通威股份产能为38万吨。[A1]", "1 支持 「通威股份生产硅料」", False, "number 38万吨"),  # is not read again
+        ("隆基绿能生产硅料。[A1]", "1 支持 「通威股份生产硅料」", False, "name 隆基绿能"),
+    ],
+)
+def test_the_model_reads_its_sentences_again(written: str, second: str | ModelError, kept: bool, fault: str | None):
+    model = TwiceAsked(written, second)
+    (sentence,) = KnowledgeBase(filled(solar()), model=model).prose("谁生产硅料？").sentences
+    assert (sentence.kept, sentence.faults) == (kept, (fault,) if fault else ())
+    assert bool(sentence.citations) == kept
+    if len(model.asked) > 1:
+        asked = model.asked[1].messages[1][1]
+        assert "谁生产硅料" not in asked  # the question is no source
+        assert asked.startswith("[A1] ")
+        assert f"句子 1：{written}" in asked
 
 
 def test_line_breaks_of_the_model_are_kept():
