@@ -11,6 +11,7 @@ import secrets
 import selectors
 import signal
 import socket
+import struct
 import time
 from collections import deque
 from contextlib import suppress
@@ -36,9 +37,9 @@ _SLOWEST = 10_000  # bytes a second that a client takes of an answer
 _BACKLOG = 4096  # the most that Linux grants
 _QUEUE_BYTES = 4608  # of connections passed on but not taken, some five; the least that Linux grants
 _TAKEN, _ACCEPTED = 4, 64  # connections at a time
-_FULL_SECONDS = 0.01  # until a service without a free place looks again
 _PATIENCE = 2.0  # seconds that a connection waits for the service, which takes a burst in a fraction of one
-_FULL_PATIENCE = 0.05  # seconds without one taken, after which a service that says it is full is believed
+_PAUSE = 0.01  # seconds until a service that is not idle counts its free places again
+_PLACES = struct.Struct("=iH")  # a worker's process, and its free places
 _HEALTH = b"GET /health "
 _ALIVE = b'{"status":"ok"}'
 _SHORT_HEAD = 8192  # bytes of a request that is answered here
@@ -57,9 +58,14 @@ class TimedProtocol(H11Protocol):
     _most: ClassVar[int] = _MOST_REQUESTS
 
     @classmethod
-    def full(cls) -> bool:
-        """Whether all places are taken."""
-        return len(cls._under_way) >= cls._most
+    def places(cls) -> int:
+        """Return how many requests may be under way."""
+        return cls._most
+
+    @classmethod
+    def free(cls) -> int:
+        """Return how many more may be."""
+        return max(cls._most - len(cls._under_way), 0)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to watch the connection."""
@@ -77,7 +83,7 @@ class TimedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Read a request, or refuse it unread."""
-        full = self.full() or (self._sending and _unsent(self._sending) > _MOST_UNSENT)
+        full = not self.free() or (self._sending and _unsent(self._sending) > _MOST_UNSENT)
         if full and self.conn.their_state is h11.IDLE and not data.startswith(_HEALTH):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE)
         else:
@@ -137,34 +143,45 @@ class PassedLoop(asyncio.SelectorEventLoop):
 
 
 class _Taking:
-    """Takes connections while there are free places: then it says so, and the front refuses."""
+    """Takes connections while there are free places, and tells the front how many there are."""
 
     def __init__(self, loop: PassedLoop, passed: socket.socket, factory: Callable[[], asyncio.Protocol]) -> None:
         self._loop, self._passed, self._factory = loop, passed, factory
         self._opening = set[asyncio.Task[Any]]()
+        self._told = -1
+        self._timer: asyncio.TimerHandle | None = None
         passed.settimeout(0)
-        loop.add_reader(passed, self._take)
+        self._count()
 
     def close(self) -> None:
         """Take no more."""
         self._loop.remove_reader(self._passed)
-        self._passed = None  # type: ignore[assignment] # not looked at again
+        if self._timer:
+            self._timer.cancel()
 
     async def wait_closed(self) -> None:
         """Return at once: connections are the protocol's."""
 
-    def _take(self) -> None:
-        if TimedProtocol.full():
-            with suppress(OSError):  # the front has ended, or reads later what others said
-                self._passed.send(b"\0")
+    def _count(self) -> None:
+        """Wait for connections if there is a place, and for places if some are taken."""
+        free = max(TimedProtocol.free() - len(self._opening), 0)
+        if free:
+            self._loop.add_reader(self._passed, self._take)
+        else:
             self._loop.remove_reader(self._passed)
-            self._loop.call_later(_FULL_SECONDS, self._look_again)
-            return
+        if free != self._told:
+            with suppress(OSError):  # the front has ended, or reads later what others said
+                self._passed.send(_PLACES.pack(os.getpid(), free))
+                self._told = free
+        idle = self._told == TimedProtocol.places()
+        self._timer = None if idle else self._loop.call_later(_PAUSE, self._count)
+
+    def _take(self) -> None:
         for _ in range(_TAKEN):
             try:
                 message, found, _, _ = socket.recv_fds(self._passed, 1, 1)
             except BlockingIOError:  # another worker was faster
-                return
+                break
             if not message:
                 LOG.error("the process that accepts connections has ended")
                 self._loop.remove_reader(self._passed)
@@ -172,30 +189,28 @@ class _Taking:
                 return
             if not found:
                 LOG.error("a connection is lost: too many open files")
-                return
+                break
             connection = socket.socket(fileno=found[0])
             connection.settimeout(0)
             task = self._loop.create_task(self._loop.connect_accepted_socket(self._factory, connection))
             self._opening.add(task)
             task.add_done_callback(self._opening.discard)
-
-    def _look_again(self) -> None:
-        if self._passed:
-            self._loop.add_reader(self._passed, self._take)
+        if self._timer is None:
+            self._count()
 
 
 class _Front:
     """Accepts connections, answers `/health`, and passes on the others once there is something to read, or refuses.
 
-    As many as the service has places wait for it while it is busy, a moment if it is full. The front computes nothing
-    and waits for nobody, so that neither a flood nor a question makes refusals and `/health` wait.
+    As many as the service has free places wait until it takes them. The front computes nothing and waits for nobody,
+    so that neither a flood nor a question makes refusals and `/health` wait.
     """
 
     def __init__(self, listener: socket.socket, service: socket.socket) -> None:
         self._listener, self._service = listener, service
         self._silent: dict[socket.socket, float] = {}  # connections that have sent nothing, and since when
         self._waiting: deque[tuple[socket.socket, float]] = deque()  # connections to pass on, and since when
-        self._passed = 0.0  # when the last was
+        self._free: dict[int, int] = {}  # the places of each worker that has told them
         self._selector = selectors.DefaultSelector()
         self._refused, self._since = 0, 0.0
         self._renew()
@@ -206,7 +221,7 @@ class _Front:
     def run(self) -> None:
         """Go on until the service has ended."""
         while True:
-            for key, events in self._selector.select(_FULL_PATIENCE if self._waiting else 1):
+            for key, events in self._selector.select(_PATIENCE if self._waiting else 1):
                 if key.fileobj is self._service:
                     if events & selectors.EVENT_READ and not self._listen():
                         self._give_up(time.monotonic())
@@ -230,22 +245,26 @@ class _Front:
         self._refusal = _refusal(HTTPStatus.SERVICE_UNAVAILABLE, self._id)
 
     def _listen(self) -> bool:
-        """Return whether the service goes on; give up what waits for one that is full."""
+        """Return whether the service goes on; give up the last of those that wait for more places than it has."""
         try:
-            said = self._service.recv(1)
+            while told := self._service.recv(_PLACES.size):
+                worker, self._free[worker] = _PLACES.unpack(told)
         except BlockingIOError:
+            while len(self._waiting) > self._room():
+                self._refuse(self._waiting.pop()[0])
+            self._await_room()
             return True
         except OSError:
             return False
-        now = time.monotonic()
-        if said and now - self._passed > _FULL_PATIENCE:  # otherwise another worker takes some
-            self._give_up(now - _FULL_PATIENCE)
-        return bool(said)
+        return False
+
+    def _room(self) -> int:
+        """Return how many connections may wait: as many as there are places, once a worker has told."""
+        return sum(self._free.values()) if self._free else _MOST_REQUESTS
 
     def _give_up(self, before: float) -> None:
         while self._waiting and self._waiting[0][1] <= before:
-            with self._waiting.popleft()[0] as connection:
-                self._refuse(connection)
+            self._refuse(self._waiting.popleft()[0])
         self._await_room()
 
     def _drain(self) -> None:
@@ -265,7 +284,7 @@ class _Front:
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError:  # too many open files
-                time.sleep(_FULL_SECONDS)
+                time.sleep(_PAUSE)
                 return
             connection.settimeout(0)
             self._handle(connection)
@@ -284,16 +303,17 @@ class _Front:
             begun = b""
         self._forget(connection)
         health = begun.startswith(_HEALTH) and begun.endswith(b"\r\n\r\n")
-        if begun and not health and len(self._waiting) < _MOST_REQUESTS:
+        if begun and not health and len(self._waiting) < self._room():
             self._waiting.append((connection, time.monotonic()))
             if len(self._waiting) == 1:
                 self._drain()
             return
+        if begun and not health:
+            self._refuse(connection)
+            return
         with connection:
             if health:
                 self._reply(connection, _healthy())
-            elif begun:
-                self._refuse(connection)
 
     def _forget(self, connection: socket.socket) -> socket.socket:
         if self._silent.pop(connection, None) is not None:
@@ -305,12 +325,12 @@ class _Front:
             socket.send_fds(self._service, [b"\0"], [connection.fileno()])
         except OSError:  # no room, or the service has ended, which is seen in the next round
             return False
-        self._passed = time.monotonic()
         return True
 
     def _refuse(self, connection: socket.socket) -> None:
         self._refused += 1
-        self._reply(connection, self._refusal)
+        with connection:
+            self._reply(connection, self._refusal)
 
     def _reply(self, connection: socket.socket, reply: bytes) -> None:
         try:
