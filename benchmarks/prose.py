@@ -22,6 +22,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from kg.llm.batch import read_batch, write_batch
 from kg.llm.port import EmptyReply, Reply, request_key
 from kg.query.answers import Passage
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kg.llm.port import Model, Request
+    from kg.messages.words import Lang
     from kg.query.session import QuerySession
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -95,15 +98,14 @@ def judged(
     passages = list(_passages(session))
     for case in cases(file):
         title = _TITLE.search((reports / case.report).read_text(encoding="utf-8"))
-        found = next(
-            each
-            for each in passages
-            if _flat(case.words) in _flat(each.chunk.text) and (title is None or each.title == title[1])
-        )
-        item = replace(passage_item(session, found), id="P1")
+        found = [each for each in passages if _flat(case.words) in _flat(each.chunk.text)]
+        if not found:
+            raise click.ClickException(f"{file}: no passage of the base has {case.words!r}")
+        passage = next((each for each in found if title and each.title == title[1]), found[0])
+        item = replace(passage_item(session, passage), id="P1")
         check = SentenceCheck([item], names, question=case.question)
         written = CitedSentence(case.sentence, ("P1",), check.verdict(case.sentence, ("P1",)))
-        lang = "zh" if is_chinese(case.sentence) else "en"
+        lang: Lang = "zh" if is_chinese(case.sentence) else "en"
         (verdict,) = read_again(model, {"P1": item}, check, [written], lang) if model else (written.verdict,)
         yield case, verdict.faults
 
