@@ -55,6 +55,7 @@ _UNIT = re.compile(
 _MODEL_NAME = re.compile(r"[A-Za-z]\d|\d[A-Za-z]")  # V9, R134a
 _LISTED, _PARTED = re.compile(r"[、，,和与及/\s]{0,3}"), re.compile(r"[，,；;。：:（()）\d]")  # between two names
 _BLANK = re.compile(r"\s+")
+_SIDES = ("上游", "中游", "下游")
 # What a word counts that stands in the heading or title, a name in the sentences before, a word in those around.
 _ABOVE, _BEFORE, _NEAR = 0.75, 0.75, 0.5
 _NAME_WEIGHT = 1.6  # of a name, against a word as rare
@@ -148,6 +149,7 @@ class Retriever:
         self._mentioned: dict[str, list[Mention]] = {}
         self._named = len(asked.terms) > 1 and any(term.entity and not term.measure for term in asked.terms)
         self._unit = _unit(asked.question)
+        self._sides = {side for side in _SIDES if side in asked.question}
         self._numbered = [word for spelled in self._spelled for word in spelled if _NUMBER.search(word)]
 
     @cached_property
@@ -303,6 +305,9 @@ class Retriever:
 
     def _fits(self, met: Sequence[float], own: str) -> bool:
         """Whether a sentence has the names of the question near, and for a value one of its measures, in part."""
+        sides = {side for side in _SIDES if side in own}
+        if sides and self._sides and not sides & self._sides:  # 中游：… where the upstream is asked for
+            return False
         terms = self._asked.terms
         needed = (
             (term.needed and weight >= _TELLING) or _MODEL_NAME.search(term.word)

@@ -29,6 +29,7 @@ _ENDS = re.compile(r"$|[^\u4e00-\u9fff]|[的怎上下最情今去近有是评股
 _LATIN = re.compile(r"[a-z]{2,}(?: [a-z]{2,})*")
 _SHORTEST_MISSPELT, _LONGEST_NAME = 4, 6
 _SHORT = 2  # characters of a short name that may mean several companies
+_LEADS = 5  # times as many facts as the next: the company that a short name means
 _MOST_CHOICES = 6
 _DOUBTFUL, _KNOWN = 3, 3  # characters of a name, facts that make it known
 
@@ -69,18 +70,31 @@ def find_names(session: QuerySession, question: str, *, taken: Sequence[tuple[in
             found = [other for other in found if not _overlap(named, other)] + [named]
             corrections.append((said, named.entity.name))
     found.sort(key=lambda named: named.start)
-    choices: Sequence[Entity] = ()
-    short = ""
+    short, choices, meant = _short(session, question, found, corrected=bool(corrections))
+    if meant:
+        found = sorted([*(each for each in found if each.start != meant.start), meant], key=lambda named: named.start)
+        if len(choices) > 1:
+            corrections.append((short, meant.entity.name))
+            choices = []
+    return NamesFound(tuple(found), tuple(corrections), tuple(choices if len(choices) > 1 else ()), short)
+
+
+def _short(
+    session: QuerySession, question: str, found: Sequence[Named], *, corrected: bool
+) -> tuple[str, list[Entity], Named | None]:
+    """Return a short name of a company, what it may mean, and the one that it means, if that is clear."""
     companies = [named for named in found if named.entity.codes]
     if not companies:
         start, short = _first_pair(session, question, found)
         choices = _beginning(session, short) or _of_first_and_third(session, short)
-        if len(choices) == 1:
-            found = sorted([*found, Named(start, start + _SHORT, choices[0])], key=lambda named: named.start)
-    elif len(companies) == 1 and _is_short_for(question, companies[0]) and not corrections:
-        short = question[companies[0].start : companies[0].end]
+    elif len(companies) == 1 and _is_short_for(question, companies[0]) and not corrected:
+        start, short = companies[0].start, question[companies[0].start : companies[0].end]
         choices = _beginning(session, short)
-    return NamesFound(tuple(found), tuple(corrections), tuple(choices if len(choices) > 1 else ()), short)
+    else:
+        return "", [], None
+    known = len(choices) == 1 and not companies
+    leads = len(choices) > 1 and {each.entity for each in companies} <= {choices[0]} and _leads(session, choices)
+    return short, choices, Named(start, start + _SHORT, choices[0]) if known or leads else None
 
 
 def _is_doubtful(session: QuerySession, named: Named) -> bool:
@@ -213,6 +227,12 @@ def _beginning(session: QuerySession, short: str) -> list[Entity]:
     ]
     companies.sort(key=lambda each: (-degree_of(session, each), each.id))
     return companies[:_MOST_CHOICES]
+
+
+def _leads(session: QuerySession, choices: Sequence[Entity]) -> bool:
+    """Whether so many more facts are known of the first company that its short name means it."""
+    first, second = (degree_of(session, each) for each in choices[:2])
+    return first >= _LEADS * second
 
 
 def _of_first_and_third(session: QuerySession, short: str) -> list[Entity]:

@@ -15,7 +15,8 @@ import rjieba
 from kg.query.answers import ContextItem
 from kg.query.ask.lexicon import lexicon
 from kg.query.grounding.causes import exchanged
-from kg.query.grounding.claims import ClauseClaim, denies, words_of
+from kg.query.grounding.claims import ClauseClaim, denies, named_in, words_of
+from kg.query.grounding.placing import fits
 from kg.query.grounding.quantities import dates_of, figures_of, folded
 from kg.query.grounding.statements import NO_DAY, KnownNames, statements
 from kg.query.grounding.support import best_support
@@ -132,6 +133,17 @@ class SentenceCheck:
         cited = [(cite, each) for cite in cites for each in self._items.get(cite, ())]
         found = [next(((cite, each) for cite, each in cited if part in each.text), None) for part in parts]
         return tuple(each for each in found if each) if all(found) else ()
+
+    def has_parts(self, sentence: str, cites: Sequence[str]) -> bool:
+        """Whether the cited items have each number of a sentence, moving the same way, and each party it names."""
+        cited = [each for cite in cites for each in self._items.get(cite, ())]
+        day = next((each.day for each in cited), NO_DAY)
+        claims = list(self._claims(sentence, folded(sentence), day))
+        figures = {figure for claim in claims for figure in claim.figures if figure.unit or figure.factor != 1}
+        parties = {name for claim in claims for name in claim.names if name.party}
+        return all(any(fits(each, other, one) for one in cited for other in one.figures) for each in figures) and all(
+            any(named_in(f"{one.context} {one.house} {one.beside}", each, one) for one in cited) for each in parties
+        )
 
     def _claims(self, sentence: str, plain: str, day: date) -> Iterator[ClauseClaim]:
         """Yield the clauses that claim something; each takes over what the one before it is about."""

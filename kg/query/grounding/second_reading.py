@@ -1,7 +1,7 @@
 """Let the model read each sentence of an answer again beside what it cites, apart from the question.
 
-It may refuse a sentence, and may restore one that the rules refuse for its wording alone by copying the words that say
-it. It never overrules a number, name, date, direction or certainty (checking.py).
+It may refuse a sentence, and may restore one that the rules refuse by copying the words that say it, if what it cites
+has each of its numbers and the parties it names (checking.py).
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from kg.query.grounding.checking import SentenceCheck, SentenceVerdict
 
 REFUSED = "refused by the second reading"
-_WORDING = frozenset(("not in the source", "nothing that can be cited", "nothing that can be checked"))
 _TOKENS_EACH = 120  # of the reply, for each sentence
 _LINE = re.compile(r"^\W*(\d{1,2})\W+(?:(不支持|no\b)|支持|yes\b)(.*)$", re.MULTILINE | re.IGNORECASE)
 _QUOTED = re.compile(r"[「“\"『](.+)[」”\"』]")
@@ -50,7 +49,7 @@ def read_again(
         lang: the language of the prompt.
     """
     verdicts = [each.verdict for each in written]
-    undecided = [at for at, each in enumerate(written) if each.cites and _WORDING.issuperset(each.verdict.faults)]
+    undecided = [at for at, each in enumerate(written) if each.cites and items.keys() >= set(each.cites)]
     if not undecided:
         return verdicts
     try:
@@ -64,8 +63,9 @@ def read_again(
         quote = _QUOTED.search(rest)
         if refused:
             verdicts[at] = replace(verdicts[at], faults=verdicts[at].faults or (REFUSED,), sources=())
-        elif verdicts[at].faults and quote and (sources := check.sources_of(quote[1], written[at].cites)):
-            verdicts[at] = replace(verdicts[at], faults=(), sources=sources)
+        elif verdicts[at].faults and quote and check.has_parts(written[at].text, written[at].cites):
+            sources = check.sources_of(quote[1], written[at].cites)
+            verdicts[at] = replace(verdicts[at], faults=(), sources=sources) if sources else verdicts[at]
     return verdicts
 
 

@@ -177,7 +177,7 @@ REWORDED = "通威股份是做硅料买卖起家的。[A1]"
         (REWORDED, "1 支持", False, "not in the source"),
         (REWORDED, "2 支持 「通威股份生产硅料」", False, "not in the source"),
         (REWORDED, EmptyReply("scripted", "nothing"), False, "not in the source"),
-        ("通威股份产能为38万吨。[A1]", "1 支持 「通威股份生产硅料」", False, "number 38万吨"),  # is not read again
+        ("通威股份产能为38万吨。[A1]", "1 支持 「通威股份生产硅料」", False, "number 38万吨"),  # which is nowhere
         ("隆基绿能生产硅料。[A1]", "1 支持 「通威股份生产硅料」", False, "name 隆基绿能"),
     ],
 )
