@@ -157,3 +157,12 @@ def test_what_is_only_inferred_of_the_other_side_answers_nothing():
     maker = Party(named(TONGWEI), 1, "inferred", "生产硅料", (), ())
     assert _party_lines([buyer], "zh", [1]) == []
     assert _party_lines([buyer, maker], "zh", [1]) == _party_lines([maker], "zh", [1]) != []
+
+
+def test_a_sentence_about_another_side_of_the_chain_does_not_answer():
+    lines = ("硅片的中游主要是切片环节，包括切片机。", "硅片的下游主要是电池片环节。")
+    view = seen(paper(1, "2024-04-01", *((each, moves(PRICE, MARGIN, 1, -1)) for each in lines)))
+    for side, other in (("下游", "中游"), ("中游", "下游")):
+        answer = ask(view, f"硅片的{side}包括什么")
+        assert not any(other in line.text for line in (*answer.lines, *answer.passages)), side
+    assert "切片机" in ask(view, "硅片的中游包括什么").lines[0].text

@@ -101,6 +101,23 @@ def test_a_beginning_that_two_companies_share_is_asked_back():
     assert {entity.name for entity in asked.choices} == {"东方一号", "东方二号"}
 
 
+def test_of_two_companies_the_one_with_many_times_as_many_facts_is_meant_and_said():
+    one = Entity("sec:600001.SH", Kind.COMPANY, "东方一号", codes=("600001.SH",))
+    two = Entity("sec:600002.SH", Kind.COMPANY, "东方二号", codes=("600002.SH",))
+    made = ("product:钢", "product:铁", "product:铝", "product:锌", WAFER)
+    said = [(f"乙{number}。", claim(two.id, "produces", each)) for number, each in enumerate(made)]
+    view = seen(paper(1, "2024-01-01", ("甲。", claim(one.id, "produces", WAFER)), *said, extra=(one, two)))
+    asked = understand(QuerySession(view), "东方最近怎么样", TODAY)
+    assert (asked.choices, [entity.name for entity in asked.entities]) == ((), ["东方二号"])
+    assert asked.corrections == (("东方", "东方二号"),)
+
+
+def test_growth_in_percent_is_asked_for_in_words(session: QuerySession):
+    asked = understand(session, "通威股份2023年净利润涨了百分之多少", TODAY)
+    assert (asked.operation, asked.wants_value) == ("growth", True)
+    assert not any(term.word in ("涨", "百分之") for term in asked.terms)
+
+
 @pytest.mark.parametrize(
     ("question", "found"),
     [
