@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     from kg.model import Community, Fact, Run
     from kg.query.session import QuerySession
-    from kg.query.themes.biography import ThemeChapter
 
 _WEEK = timedelta(days=7)
 _FIGURE, _EFFECT = vocabulary().of_role("figure"), vocabulary().of_role("effect")
 _THEMES, _FACTS, _NAMES, _PRICES, _DUE, _PARTS, _TITLES = 12, 4, 6, 12, 12, 4, 2
 _DUE_WITHIN = timedelta(days=92)
 _LISTS = frozenset({"子主题", "公司", "上游", "下游", "产业链"})
+_QUOTED = frozenset({"概要", "近期", "驱动", "数据"})  # their text says by itself what it is
 _DATED = re.compile(r"（\d{4}-\d\d-\d\d[^（）]*）$")
 _PRICE = re.compile("(?:价格|均价|报价|价)$")
 _VALUATION = re.compile("(?:P[EBS]|EPS|BPS|EBITDA|市值|股价|估值|涨跌?幅|跌幅|指数|收益率)$", re.IGNORECASE)
@@ -102,7 +102,9 @@ def weekly_report(session: QuerySession) -> WeeklyReport:
     ]
     weeks.sort(key=lambda week: (not week.lines, -week.notes, -week.facts, week.id))
     moved = {fact.id: fact for community in top for fact in news.get(community.id, ()) if _PRICE.search(fact.object)}
-    prices = [fact for fact in moved.values() if fact.relation in _FIGURE and printable.is_figure(session, fact)]
+    printed = [fact for fact in moved.values() if fact.relation in _FIGURE and printable.is_figure(session, fact)]
+    printed.sort(key=lambda fact: (fact.value is None or not fact.value.change, _by_day(fact)))  # moves before levels
+    prices = {(fact.object, fact.qualifier("scope")): fact for fact in reversed(printed)}.values()
     known = set(news)
     return WeeklyReport(
         as_of=day,
@@ -111,7 +113,7 @@ def weekly_report(session: QuerySession) -> WeeklyReport:
         themes=tuple(weeks),
         prices=tuple(_lines(session, sorted(prices, key=_by_day))[:_PRICES]),
         due=tuple(_due(session, run)),
-        gone=tuple(chapter.text for chapter in _chapters(session, run, before, {c.id for c in run.communities})),
+        gone=tuple(_gone(session, run, before)),
         quiet=tuple(name_of(community) for community in top if community.id not in known),
     )
 
@@ -144,7 +146,7 @@ def _theme_week(
         facts=len(facts),
         lines=_first_lines(session, [community, *parts], facts, stated),
         first_mentions=tuple(_called(session, end) for end in first if not end.startswith("indicator:"))[:_NAMES],
-        events=tuple(chapter.text for chapter in _chapters(session, run, before, set(), only=community.id)),
+        events=tuple(_events(session, run, before, community.id)),
         parts=tuple(f"{name_of(item)}（{len(_notes(news[item.id]))} 篇）" for item in parts[:_PARTS]),
     )
 
@@ -162,7 +164,8 @@ def _stated_lines(session: QuerySession, run: Run, since: date) -> dict[str, lis
     for theme, line in lines:
         cited = [facts[each] for each in line.facts if each in facts]
         if cited and all(printable.shown(fact).published_on > since for fact in cited):
-            text = _DATED.sub("", line.text.partition("：")[2])
+            label, _, said = _DATED.sub("", line.text).partition("：")
+            text = said if label in _QUOTED else f"{label}：{said}"
             found[theme] += [replace(each, text=text) for each in _lines(session, cited[:1])]
     return found
 
@@ -206,19 +209,22 @@ def _called(session: QuerySession, entity_id: str) -> str:
     return coded(known, "zh") if known else session.name(entity_id)
 
 
-def _chapters(
-    session: QuerySession, run: Run, before: Run | None, present: set[str], *, only: str = ""
-) -> Iterator[ThemeChapter]:
-    """Yield the lifecycle events of one top theme, or of those that are gone; in the first run every theme is new."""
+def _events(session: QuerySession, run: Run, before: Run | None, theme: str) -> Iterator[str]:
+    """Yield what became of a top theme; in the first run every theme is new."""
+    events = [(run.as_of, event) for event in run.events if event.level == 0 and event.theme == theme]
+    if before and events:
+        yield from (each.text for each in episodes(session, events, titles_of(before) | titles_of(run)))
+
+
+def _gone(session: QuerySession, run: Run, before: Run | None) -> Iterator[str]:
+    """Yield the top themes that are no more, and what became of them."""
     if before is None:
         return
-    titles = titles_of(before) | titles_of(run)
-    events = [
-        (run.as_of, event)
-        for event in run.events
-        if event.level == 0 and (event.theme == only if only else event.theme not in present)
-    ]
-    yield from episodes(session, events, titles)
+    present = {community.id for community in run.communities}
+    for event in run.events:
+        if event.level == 0 and event.theme not in present:
+            (said,) = episodes(session, [(run.as_of, event)], titles_of(before) | titles_of(run))
+            yield f"{event.name}（{said.text}）"
 
 
 def _due(session: QuerySession, run: Run) -> list[ReportLine]:

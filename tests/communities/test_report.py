@@ -54,6 +54,17 @@ def test_each_line_of_a_report_names_a_fact_of_the_view():
     assert {fact.id for fact in view.facts(ids=[line.fact for line in lines])} == {line.fact for line in lines}
 
 
+def test_a_theme_that_is_gone_is_named_with_what_became_of_it():
+    store = two_weeks()
+    with store.writer() as writer:
+        for head in list(store.view().documents()):
+            if head.published_on >= date(2024, 1, 2):
+                writer.remove(head.id)
+    run_week(store, date(2024, 1, 21))
+    (gone,) = weekly_report(QuerySession(store.view())).gone
+    assert gone.startswith("正极（结束")
+
+
 def test_no_report_before_the_first_run():
     with pytest.raises(NoRun):
         weekly_report(QuerySession(filled(solar()).view()))
