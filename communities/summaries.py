@@ -40,6 +40,7 @@ _EFFECT = vocabulary().of_role("effect")
 _FLOWS = {name: vocabulary()[name].stage == "downstream" for name in vocabulary().of_family("chain")}
 _EFFECTS = printable.EFFECTS
 _NUMBERING = re.compile(r"^[\s（(]*(?:第?[一二三四五六七八九十]+[、.．）)章节]|\d+(?:[.．]\d+)*[、.．）)]?)\s*")
+_WIDE = frozenset({"", "全球", "国内", "全国", "中国", "我国"})  # places of which a title may speak
 _SHORT = 2  # letters of a topic's name that may be part of another word
 _HEADLINE, _TITLE, _LABEL = range(6, 31), range(8, 37), 4  # length of a heading, a sentence, and its label, in a title
 _HEADINGS_TRIED = 12
@@ -49,7 +50,7 @@ _HAPPENS = re.compile(  # what a heading that says something has; a mere label (
 )
 _NO_HEADLINE = re.compile(
     "[?？|]|TOP|个股|板块(?:上涨|下[跌降]|走)|排名|^(?:核心|投资|风险|总结|概述|结论|展望|背景|关注|建议)|"
-    "(?:如下|建议|提示|分析|梳理|情况|概览|回顾|观点|逻辑|跟踪|表现|定义|因素|结构|涨跌幅|数据|格局|概况|介绍|原因|进展|路径|方向|策略|影响)$"
+    "(?:如下|建议|提示|分析|梳理|情况|概览|回顾|观点|逻辑|跟踪|表现|定义|因素|结构|涨跌幅|数据|格局|概况|介绍|原因|进展|路径|方向|策略|影响|趋势|行业|板块)$|(?<!尤)其(?![他中次实余])"
 )
 _YEAR = re.compile(r"(?<!\d)20\d\d(?!\d)")
 _VALUATION = re.compile(
@@ -241,6 +242,7 @@ def _short_statement(page: ThemePage) -> str:
         text = after.strip() if colon and (page.head in before or len(before) <= _LABEL) else f"{before}{colon}{after}"
         late = item.published_on > page.day - _RECENT and page.head in item.quote
         late = late and all(int(year) >= item.published_on.year for year in _YEAR.findall(text))
+        late = late and fact.qualifier("scope") in _WIDE and not _NO_HEADLINE.search(text)
         if late and len(text) in _TITLE and not printable.is_of_firm(page.session, text):
             return text
     return ""
