@@ -7,7 +7,7 @@ that only names companies, or an event, counts where its note is about the theme
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from datetime import date
 
-    from communities.evidence import EvidenceReader, TopicEvidence
-    from kg.model import Chunk, Fact
+    from communities.evidence import EvidenceReader, Section, TopicEvidence
+    from kg.model import Fact
     from kg.query.session import QuerySession
 
 _LEAST_WEIGHT = 1.0  # notes, by share, from which a topic of a large base is independent
@@ -50,7 +50,7 @@ class Content:
 
     `opposed` holds pairs of contradictory facts, `fresh` the facts first reported since the previous run, `notes` the
     independent notes about the theme with their days, oldest first, `sections` the passages below a heading about its
-    head, with that heading, newest first.
+    head, newest first, `told` less sure facts, of which only the sentence may be printed.
     """
 
     head: str
@@ -60,7 +60,8 @@ class Content:
     opposed: tuple[tuple[Fact, Fact], ...] = ()
     fresh: tuple[Fact, ...] = ()
     notes: tuple[tuple[date, str], ...] = ()
-    sections: tuple[tuple[Chunk, str], ...] = ()
+    sections: tuple[Section, ...] = ()
+    told: tuple[Fact, ...] = ()
 
 
 class _Theme(NamedTuple):
@@ -270,8 +271,13 @@ def _contents(
         for number in _themes_of(fact, reader, homes, themes) if fact.relation not in _SKIPPED else ():
             if fact.relation not in _SAYS or _is_core(fact, reader, themes[number]):
                 of_theme[number].append(fact)
+    told: dict[int, list[Fact]] = defaultdict(list)
+    for fact in reader.evidence.unsure:
+        for number in _themes_of(fact, reader, homes, themes) if fact.relation in _SAYS else ():
+            if _is_core(fact, reader, themes[number]):
+                told[number].append(fact)
     for number, theme in enumerate(themes):
-        yield _content(session, reader, theme, of_theme[number], since)
+        yield replace(_content(session, reader, theme, of_theme[number], since), told=tuple(told[number]))
 
 
 def _themes_of(
@@ -311,7 +317,7 @@ def _content(
     notes = sorted((evidence.days[each], each) for each, share in theme.notes.items() if share >= _ABOUT)
     sections = sorted(
         evidence.sections.get(theme.head, ()),
-        key=lambda each: (-evidence.days[each[0].document].toordinal(), -len(each[0].heading), each[0].id),
+        key=lambda each: (-evidence.days[each.chunk.document].toordinal(), -len(each.chunk.heading), each.chunk.id),
     )
     return Content(
         head=evidence.name_id(theme.head),

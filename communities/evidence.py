@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import daachorse
 
@@ -42,14 +42,23 @@ _SENTENCE_END = re.compile("[。；\n]")
 _SHORTEST = 2
 
 
+class Section(NamedTuple):
+    """A passage below a heading about one topic; `alone`: the heading names no other topic and no company below it."""
+
+    chunk: Chunk
+    heading: str
+    alone: bool = True
+
+
 @dataclass(slots=True)
 class TopicEvidence:
     """The evidence of documents for topics, by topic id.
 
     `focus`: document → share of the note, 0 … 1; `parts`: the same of the parts of notes, by first heading.
     `companies`: company → document → strength. `stated`: company → documents with a shown fact. `ties`: pairs of topics
-    → weight of the shown facts. `sections`: the passages below a heading about the topic alone, with it. `spoken`: how
-    often each of its entities is named. `named_in`: in how many notes a company is.
+    → weight of the shown facts. `sections`: the passages below a heading about the topic. `spoken`: how
+    often each of its entities is named. `named_in`: in how many notes a company is. `facts` are those
+    that answers show, `unsure` the others, whose sentences may be quoted.
     """
 
     focus: Shares = field(default_factory=lambda: defaultdict(dict))
@@ -57,11 +66,12 @@ class TopicEvidence:
     companies: dict[str, Shares] = field(default_factory=lambda: defaultdict(lambda: defaultdict(dict)))
     stated: dict[str, dict[str, set[str]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(set)))
     ties: Counter[tuple[str, str]] = field(default_factory=Counter)
-    sections: dict[str, list[tuple[Chunk, str]]] = field(default_factory=lambda: defaultdict(list))
+    sections: dict[str, list[Section]] = field(default_factory=lambda: defaultdict(list))
     named_in: Counter[str] = field(default_factory=Counter)
     spoken: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     days: dict[str, date] = field(default_factory=dict)
     facts: list[Fact] = field(default_factory=list)
+    unsure: list[Fact] = field(default_factory=list)
 
     def name_id(self, topic: str) -> str:
         """Return the entity that a topic is mostly called by."""
@@ -127,9 +137,11 @@ class EvidenceReader:
     def read(self) -> TopicEvidence:
         """Read all visible documents."""
         view, evidence = self._session.view, self.evidence
-        self._session.meet_all(entity_id for _, entity_id in view.names())
+        self._session.meet_all()
         facts = [fact for fact in view.facts() if not fact.superseded_by and fact.polarity is Polarity.POSITIVE]
         evidence.facts = self._session.confident(facts)
+        sure = {fact.id for fact in evidence.facts}
+        evidence.unsure = [fact for fact in facts if fact.id not in sure]
         copies = {e.document for fact in facts for e in fact.evidence if e.witness not in ("", e.document)}
         heads = [head for head in view.documents() if head.id not in copies]
         evidence.days = {head.id: head.published_on for head in heads}
@@ -219,7 +231,10 @@ class EvidenceReader:
         for heading, named_there in zip(chunk.heading, found, strict=True):
             subject = self._topics_in(heading.partition("：")[0], head.title) or named_there
             if len(subject) == 1:
-                self.evidence.sections[min(subject)].append((chunk, heading))
+                (topic,) = subject
+                own = named_there <= subject or topic in self._topics_in(heading.partition("：")[2], head.title)
+                alone = own and not any(self._session.name(each) in heading for each in companies)
+                self.evidence.sections[topic].append(Section(chunk, heading, alone))
         for sentence in _sentences(chunk, named):
             makers = {each for each in sentence if each.startswith(COMPANIES)}
             if len(makers) <= _MANY:

@@ -1,17 +1,21 @@
 """The week in five minutes: what is new in each theme, from how many notes, what moved, and what is due.
 
-Every line is a fact or an event of the published run; heat counts the independent notes of the week, not repeats.
+Every line is one of the published summaries that a note of the week states, another sure fact of the week, or an event
+of the run; heat counts the independent notes of the week, not repeats.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
+from communities import printable
+from kg.model import Modality
 from kg.query.themes.biography import episodes, name_of, title_of, titles_of
 from kg.query.themes.changes import safe
 from kg.query.themes.listing import NoRun, facts_inside
@@ -24,12 +28,14 @@ if TYPE_CHECKING:
 
     from kg.model import Community, Fact, Run
     from kg.query.session import QuerySession
-    from kg.query.themes.biography import ThemeChapter
 
 _WEEK = timedelta(days=7)
 _FIGURE, _EFFECT = vocabulary().of_role("figure"), vocabulary().of_role("effect")
 _THEMES, _FACTS, _NAMES, _PRICES, _DUE, _PARTS, _TITLES = 12, 4, 6, 12, 12, 4, 2
 _DUE_WITHIN = timedelta(days=92)
+_LISTS = frozenset({"子主题", "公司", "上游", "下游", "产业链"})
+_QUOTED = frozenset({"概要", "近期", "驱动", "数据"})  # their text says by itself what it is
+_DATED = re.compile(r"（\d{4}-\d\d-\d\d[^（）]*）$")
 _PRICE = re.compile("(?:价格|均价|报价|价)$")
 _VALUATION = re.compile("(?:P[EBS]|EPS|BPS|EBITDA|市值|股价|估值|涨跌?幅|跌幅|指数|收益率)$", re.IGNORECASE)
 
@@ -88,14 +94,17 @@ def weekly_report(session: QuerySession) -> WeeklyReport:
     earlier = {
         theme: _notes(facts) for theme, facts in facts_inside(session, top, since - (day - since), until=since).items()
     }
+    stated = _stated_lines(session, run, since)
     weeks = [
-        _theme_week(session, community, (run, before), news, len(earlier.get(community.id, ())))
+        _theme_week(session, community, (run, before), news, stated, len(earlier.get(community.id, ())))
         for community in top
         if news.get(community.id)
     ]
-    weeks.sort(key=lambda week: (-week.notes, -week.facts, week.id))
+    weeks.sort(key=lambda week: (not week.lines, -week.notes, -week.facts, week.id))
     moved = {fact.id: fact for community in top for fact in news.get(community.id, ()) if _PRICE.search(fact.object)}
-    prices = [fact for fact in moved.values() if fact.relation in _FIGURE and fact.value]
+    printed = [fact for fact in moved.values() if fact.relation in _FIGURE and printable.is_figure(session, fact)]
+    printed.sort(key=lambda fact: (fact.value is None or not fact.value.change, _by_day(fact)))  # moves before levels
+    prices = {(fact.object, fact.qualifier("scope")): fact for fact in reversed(printed)}.values()
     known = set(news)
     return WeeklyReport(
         as_of=day,
@@ -104,7 +113,7 @@ def weekly_report(session: QuerySession) -> WeeklyReport:
         themes=tuple(weeks),
         prices=tuple(_lines(session, sorted(prices, key=_by_day))[:_PRICES]),
         due=tuple(_due(session, run)),
-        gone=tuple(chapter.text for chapter in _chapters(session, run, before, {c.id for c in run.communities})),
+        gone=tuple(_gone(session, run, before)),
         quiet=tuple(name_of(community) for community in top if community.id not in known),
     )
 
@@ -119,6 +128,7 @@ def _theme_week(
     community: Community,
     runs: tuple[Run, Run | None],
     news: Mapping[str, Sequence[Fact]],
+    stated: Mapping[str, Sequence[ReportLine]],
     notes_before: int,
 ) -> ThemeWeek:
     run, before = runs
@@ -134,31 +144,52 @@ def _theme_week(
         notes=len(_notes(facts)),
         notes_before=notes_before,
         facts=len(facts),
-        lines=tuple(_lines(session, _most_informative(facts))),
+        lines=_first_lines(session, [community, *parts], facts, stated),
         first_mentions=tuple(_called(session, end) for end in first if not end.startswith("indicator:"))[:_NAMES],
-        events=tuple(chapter.text for chapter in _chapters(session, run, before, set(), only=community.id)),
+        events=tuple(_events(session, run, before, community.id)),
         parts=tuple(f"{name_of(item)}（{len(_notes(news[item.id]))} 篇）" for item in parts[:_PARTS]),
     )
 
 
-def _most_informative(facts: Sequence[Fact]) -> list[Fact]:
-    """Return the most informative facts: with most sources, causes before figures, no valuations, one of each pair."""
+def _stated_lines(session: QuerySession, run: Run, since: date) -> dict[str, list[ReportLine]]:
+    """Return the lines of each summary whose facts notes stated after a day, but for those that list what belongs."""
+    lines = [
+        (community.id, line)
+        for community in run.communities
+        for line in (community.summary.lines if community.summary else ())
+        if line.facts and line.text.partition("：")[0] not in _LISTS
+    ]
+    facts = {fact.id: fact for fact in session.view.facts(ids={fact for _, line in lines for fact in line.facts})}
+    found: dict[str, list[ReportLine]] = defaultdict(list)
+    for theme, line in lines:
+        cited = [facts[each] for each in line.facts if each in facts]
+        if cited and all(printable.shown(fact).published_on > since for fact in cited):
+            label, _, said = _DATED.sub("", line.text).partition("：")
+            text = said if label in _QUOTED else f"{label}：{said}"
+            found[theme] += [replace(each, text=text) for each in _lines(session, cited[:1])]
+    return found
 
-    def rank(fact: Fact) -> tuple[bool, int, bool, int, float, str]:
-        latest = -fact.last_published_on.toordinal()
-        return (
-            bool(_VALUATION.search(fact.object)),
-            -fact.witnesses,
-            fact.relation not in _EFFECT,
-            latest,
-            -fact.confidence,
-            fact.id,
-        )
 
-    found: dict[tuple[str, str], Fact] = {}
-    for fact in sorted(facts, key=rank):
-        found.setdefault((fact.subject, fact.object), fact)
-    return list(found.values())[:_FACTS]
+def _first_lines(
+    session: QuerySession,
+    themes: Sequence[Community],
+    facts: Sequence[Fact],
+    stated: Mapping[str, Sequence[ReportLine]],
+) -> tuple[ReportLine, ...]:
+    """Return the first lines of a theme and its parts, and what other facts state that may be printed."""
+    lines = {line.text: line for theme in themes for line in stated.get(theme.id, ())}
+    sure = [fact for fact in facts if not _VALUATION.search(fact.object) and _is_sure(session, fact)]
+    for fact in sorted(sure, key=lambda fact: (-fact.witnesses, fact.relation not in _EFFECT, *_by_day(fact))):
+        for line in _lines(session, [fact]) if len(lines) < _FACTS else ():
+            lines.setdefault(line.text, line)
+    return tuple(lines.values())[:_FACTS]
+
+
+def _is_sure(session: QuerySession, fact: Fact) -> bool:
+    if fact.modality is not Modality.ASSERTED:
+        return False
+    test = printable.is_cause if fact.relation in _EFFECT else printable.is_figure
+    return fact.relation in {*_EFFECT, *_FIGURE} and test(session, fact)
 
 
 def _by_day(fact: Fact) -> tuple[int, str]:
@@ -178,19 +209,22 @@ def _called(session: QuerySession, entity_id: str) -> str:
     return coded(known, "zh") if known else session.name(entity_id)
 
 
-def _chapters(
-    session: QuerySession, run: Run, before: Run | None, present: set[str], *, only: str = ""
-) -> Iterator[ThemeChapter]:
-    """Yield the lifecycle events of one top theme, or of those that are gone; in the first run every theme is new."""
+def _events(session: QuerySession, run: Run, before: Run | None, theme: str) -> Iterator[str]:
+    """Yield what became of a top theme; in the first run every theme is new."""
+    events = [(run.as_of, event) for event in run.events if event.level == 0 and event.theme == theme]
+    if before and events:
+        yield from (each.text for each in episodes(session, events, titles_of(before) | titles_of(run)))
+
+
+def _gone(session: QuerySession, run: Run, before: Run | None) -> Iterator[str]:
+    """Yield the top themes that are no more, and what became of them."""
     if before is None:
         return
-    titles = titles_of(before) | titles_of(run)
-    events = [
-        (run.as_of, event)
-        for event in run.events
-        if event.level == 0 and (event.theme == only if only else event.theme not in present)
-    ]
-    yield from episodes(session, events, titles)
+    present = {community.id for community in run.communities}
+    for event in run.events:
+        if event.level == 0 and event.theme not in present:
+            (said,) = episodes(session, [(run.as_of, event)], titles_of(before) | titles_of(run))
+            yield f"{event.name}（{said.text}）"
 
 
 def _due(session: QuerySession, run: Run) -> list[ReportLine]:

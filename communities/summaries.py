@@ -29,50 +29,64 @@ if TYPE_CHECKING:
     from kg.model import Fact
     from kg.query.session import QuerySession
 
-TEMPLATE = "composed/7"  # increment when the same facts would be worded differently
+TEMPLATE = "composed/8"  # increment when the same facts would be worded differently
 LATEST = timedelta(days=28)  # the last weeks
 _RECENT = timedelta(days=56)  # comes before what is older
 _CONSIDERED = 150  # facts of a kind that a summary looks through
-_LINES_EACH, _NAMES_EACH, _COMPANIES, _OF_COMPANIES, _CHILDREN = 4, 6, 8, 2, 12
-_OPEN = frozenset({Modality.FORECAST, Modality.PLANNED, Modality.CONDITIONAL})
+_LINES_EACH, _LEAST_SAID, _NAMES_EACH, _COMPANIES, _OF_COMPANIES, _CHILDREN = 4, 3, 6, 8, 2, 12
+_EXPECTED = frozenset({Modality.FORECAST, Modality.PLANNED})
 _MAKES = frozenset(vocabulary().of_role("makes", "member"))
 _EFFECT = vocabulary().of_role("effect")
 _FLOWS = {name: vocabulary()[name].stage == "downstream" for name in vocabulary().of_family("chain")}
 _EFFECTS = printable.EFFECTS
 _NUMBERING = re.compile(r"^[\s（(]*(?:第?[一二三四五六七八九十]+[、.．）)章节]|\d+(?:[.．]\d+)*[、.．）)]?)\s*")
-_HEADLINE = range(6, 31)
+_WIDE = frozenset({"", "全球", "国内", "全国", "中国", "我国"})  # places of which a title may speak
+_SHORT = 2  # letters of a topic's name that may be part of another word
+_HEADLINE, _TITLE, _LABEL = range(6, 31), range(8, 37), 4  # length of a heading, a sentence, and its label, in a title
 _HEADINGS_TRIED = 12
 _HAPPENS = re.compile(  # what a heading that says something has; a mere label (行业数据跟踪) has none
     "涨|跌|升|降|[增新]加?长|减|扩|缩|加速|放缓|提速|提[价振]|突破|凸显|承压|改善|回暖|复苏|释放|放量|开启|打开|走[强弱]|分化|拐点|"
-    "[见筑触]底|向好|催化|催生|迎来|高景气|紧平衡|偏[紧强弱]|过剩|短缺|洗牌|出清|超预期|不及|驱动|共振|兑现|落地|修复|反弹|回落|震荡|领先"
+    "[见筑触]底|向好|催化|催生|迎来|高景气|紧平衡|偏[紧强弱]|过剩|短缺|洗牌|出清|超预期|不及|驱动(?!器)|共振|兑现|落地|修复|反弹|回落|震荡|领先"
 )
 _NO_HEADLINE = re.compile(
-    "[?？|]|TOP|个股|排名|^(?:核心|投资|风险|总结|概述|结论|展望|背景|关注|建议)|"
-    "(?:如下|建议|提示|分析|梳理|情况|概览|回顾|观点|逻辑|跟踪|表现|定义|因素|结构|涨跌幅|数据|格局|概况|介绍|原因|进展|路径|方向|策略|影响)$"
+    "[?？|]|TOP|个股|板块(?:上涨|下[跌降]|走)|排名|^(?:核心|投资|风险|总结|概述|结论|展望|背景|关注|建议)|"
+    "(?:如下|建议|提示|分析|梳理|情况|概览|回顾|观点|逻辑|跟踪|表现|定义|因素|结构|涨跌幅|数据|格局|概况|介绍|原因|进展|路径|方向|策略|影响|趋势|行业|板块)$|(?<!尤)其(?![他中次实余])"
 )
-_VALUATION = re.compile("(?:P[EBS]|EPS|BPS|EBITDA|市值|股价|估值|评级|目标价|涨跌?幅|跌幅|指数|收益率)$", re.IGNORECASE)
+_YEAR = re.compile(r"(?<!\d)20\d\d(?!\d)")
+_VALUATION = re.compile(
+    "(?:P[EBS]|EPS|BPS|EBITDA|市值|股价|收盘价|估值|评级|目标价|成交额|利率|首付款|溢价率|涨跌?幅|跌幅|指数|收益率)$",
+    re.IGNORECASE,
+)
 _MIN_LINES, _MIN_FIRMS = 2, 3  # with fewer lines, or companies in an only line, a summary says nothing
 
 
 class ThemePage:
     """The facts of a theme that its lines may use: about its head first, then recent ones; a sentence serves once."""
 
-    def __init__(self, session: QuerySession, content: Content, day: date) -> None:
+    def __init__(self, session: QuerySession, content: Content, day: date, parts: Sequence[str] = ()) -> None:
         self.session, self.content, self.day = session, content, day
         self.members = frozenset(content.members)
-        self.head = session.name(content.head)
+        self.head, known = session.name(content.head), session.known(content.head)
+        self._called = (self.head, *(alias.name for alias in (known.aliases if known else ())))
         self._used: set[tuple[str, int]] = set()
+        self._said: list[str] = []
         self._sections: dict[str, list[tuple[int, int, str]]] = {}
-        for chunk, heading in content.sections:
-            self._sections.setdefault(chunk.document, []).append((chunk.start, chunk.end, heading))
+        for section in content.sections:
+            chunk = section.chunk
+            self._sections.setdefault(chunk.document, []).append((chunk.start, chunk.end, section.heading))
         effects = [fact for fact in content.facts if fact.relation in _EFFECT and fact.modality is Modality.ASSERTED]
-        self.causes = [fact for fact in self._ordered(effects) if printable.is_cause(session, fact)]
+        causes = [fact for fact in self._ordered(effects) if printable.is_cause(session, fact)]
+        self.causes = [fact for fact in causes if not self._is_old(fact)]
         self.causes.sort(key=lambda fact: not self.is_of_head(fact))
         measured = [fact for fact in content.figures if not _VALUATION.search(fact.object)]
         figures = [fact for fact in self._ordered(measured) if printable.is_figure(session, fact)]
         figures.sort(key=lambda fact: (fact.subject.startswith(COMPANIES), not self.is_of_head(fact)))
         self.figures = [fact for fact in figures if fact.modality is Modality.ASSERTED]
-        self.forecasts = [fact for fact in figures if fact.modality in _OPEN and self.is_ahead(fact)]
+        self.forecasts = [fact for fact in figures if fact.modality in _EXPECTED and self.is_ahead(fact)]
+        self.statements = self._statements(parts)
+        self.of_head = [
+            fact for fact in self.statements if _names(printable.shown(fact).quote, (*self._called, *parts))
+        ]
 
     def _ordered(self, facts: Iterable[Fact]) -> list[Fact]:
         """Return the first facts to look through: those of the last weeks lead, then the latest periods."""
@@ -82,6 +96,29 @@ class ThemePage:
             return self.day - fact.last_published_on >= _RECENT, -min(period, self.day).toordinal()
 
         return sorted(facts, key=key)[:_CONSIDERED]
+
+    def _statements(self, parts: Sequence[str]) -> list[Fact]:
+        """Return facts whose sentences say what happens to the theme: late ones first, then the head's, then causes."""
+        topics = [self.session.name(each) for each in self.content.members if each.startswith(TOPIC_KINDS)]
+        about = (*self._called, *parts, *(name for name in topics if len(name) > _SHORT))
+
+        def key(fact: Fact) -> tuple[bool, bool, bool, int, int, int, str]:
+            item = printable.shown(fact)
+            age, day, other = (
+                self.day - item.published_on,
+                item.published_on.toordinal(),
+                not _names(item.quote, self._called),
+            )
+            kind = 0 if fact.relation in _EFFECT else 1 if fact.value else 2
+            return age >= LATEST, age >= _RECENT, other, kind, -day, -fact.witnesses, fact.id
+
+        some = (*self.content.facts, *self.content.figures, *self.content.told)
+        told = [fact for fact in some if fact.modality is Modality.ASSERTED]
+        return sorted((fact for fact in told if printable.is_statement(self.session, fact, about)), key=key)
+
+    def _is_old(self, fact: Fact) -> bool:
+        """Whether what happened to a firm is no news any more."""
+        return fact.object.startswith(COMPANIES) and self.day - fact.last_published_on >= _RECENT
 
     def is_of_head(self, fact: Fact) -> bool:
         """Whether a fact says how the head topic or a measure of it moves, not one firm of it."""
@@ -98,6 +135,25 @@ class ThemePage:
         """Whether the period of a fact is still open."""
         return bool(fact.valid and fact.valid.end and fact.valid.end > self.day)
 
+    def age(self, fact: Fact) -> str:
+        """Return the label of what a fact says happened: of the last weeks or before."""
+        return "近期" if fact.last_published_on > self.day - LATEST else "驱动"
+
+    def say(self, facts: Iterable[Fact], most: int) -> list[Fact]:
+        """Return the first facts whose sentences differ from what is said: one of a note, and more if these are few."""
+        said: list[Fact] = []
+        notes: set[str] = set()
+        for least, each_note in ((most, True), (min(most, _LEAST_SAID), False)):
+            for fact in facts:
+                item = printable.shown(fact)
+                other = (item.document, item.start) not in self._used and not (each_note and item.document in notes)
+                if len(said) < least and other and not any(_alike(item.quote, each) for each in self._said):
+                    said.append(fact)
+                    notes.add(item.document)
+                    self._said.append(item.quote)
+                    self._used.add((item.document, item.start))
+        return said
+
     def take(self, facts: Iterable[Fact], most: int, of_firms: int | None = None) -> list[Fact]:
         """Return the first facts whose subject and object, and whose sentence, no line has yet."""
         taken: list[Fact] = []
@@ -113,6 +169,19 @@ class ThemePage:
                 self._used.add((item.document, item.start))
         return taken
 
+    @staticmethod
+    def text(quote: str) -> str:
+        """Return a sentence without its number and its full stop."""
+        return printable.BULLET.sub("", quote.replace("*", "").strip()).rstrip("。；;")
+
+    def quoted(self, label: str, fact: Fact) -> SummaryLine:
+        """Return the sentence of a fact as a line, word for word, with its day."""
+        item = printable.shown(fact)
+        text = self.text(item.quote)
+        says = fact.value or fact.relation in _EFFECT
+        count = f"，{fact.witnesses} 个独立来源" if says and fact.witnesses > 1 else ""
+        return SummaryLine(f"{label}：{text}（{item.published_on}{count}）", (fact.id,))
+
     def line(self, label: str, fact: Fact) -> SummaryLine:
         """Return a fact as a line, with the day it was last reported."""
         return SummaryLine(f"{label}：{claim_text(self.session, fact)}（{fact.last_published_on}）", (fact.id,))
@@ -127,10 +196,10 @@ def compose(session: QuerySession, content: Content, *, day: date, children: Seq
         day: forecasts whose period ended by this day are left out.
         children: summaries of the sub-themes, largest first.
     """
-    headline = _headline(session, content, day)
     name = session.name(content.head)
+    page = ThemePage(session, content, day, [child.title.partition("：")[0] for child in children])
+    headline = _headline(session, content, day) or _short_statement(page)
     title = f"{name}：{headline}" if headline else name
-    page = ThemePage(session, content, day)
     body = (*_gist(page), *_chain(page), *_makers(page), *_news(page), *exposed(page), *_expected(page))
     lines: tuple[SummaryLine, ...] = ()
     if len(body) >= _MIN_LINES or any(len(line.facts) >= _MIN_FIRMS for line in body):
@@ -158,8 +227,23 @@ def _headline(session: QuerySession, content: Content, day: date) -> str:
     """Return what a heading of the last weeks says of the theme's own topic; "" for none."""
     name = session.name(content.head)
     late = {document for published, document in content.notes if published > day - _RECENT}
-    for _, heading in [each for each in content.sections if each[0].document in late][:_HEADINGS_TRIED]:
-        if text := _said(heading, name):
+    own = [each for each in content.sections if each.alone and each.chunk.document in late]
+    for section in own[:_HEADINGS_TRIED]:
+        if text := _said(section.heading, name):
+            return text
+    return ""
+
+
+def _short_statement(page: ThemePage) -> str:
+    """Return the first late statement about the head topic that is short enough for a title; "" for none."""
+    for fact in page.statements:
+        item = printable.shown(fact)
+        before, colon, after = page.text(item.quote).partition("：")
+        text = after.strip() if colon and (page.head in before or len(before) <= _LABEL) else f"{before}{colon}{after}"
+        late = item.published_on > page.day - _RECENT and page.head in item.quote
+        late = late and all(int(year) >= item.published_on.year for year in _YEAR.findall(text))
+        late = late and fact.qualifier("scope") in _WIDE and not _NO_HEADLINE.search(text)
+        if late and len(text) in _TITLE and not printable.is_of_firm(page.session, text):
             return text
     return ""
 
@@ -178,7 +262,10 @@ def _said(heading: str, name: str) -> str:
 
 
 def _gist(page: ThemePage) -> Iterator[SummaryLine]:
-    """Yield what moved the head topic most of late, which way, since when, and how many sources say so."""
+    """Yield what a source last said of the head topic, word for word; else what moved it most, and since when."""
+    for fact in page.say(page.of_head, 1):
+        yield page.quoted("概要", fact)
+        return
     own = [fact for fact in (*page.causes, *page.figures) if page.is_of_head(fact)]
     moves = [fact for fact in own if fact.relation in _EFFECT or (fact.value and fact.value.change)]
     recent = [fact for fact in moves if fact.last_published_on > page.day - _RECENT]
@@ -209,11 +296,21 @@ def neighbours(session: QuerySession, content: Content) -> tuple[dict[str, str],
         up, down = (session.name(end) for end in ends)
         quote = printable.shown(fact).quote
         topics = all(end.startswith(TOPIC_KINDS) for end in ends)
-        if topics and up in quote and down in quote and (head in up) != (head in down):
+        if topics and printable.is_link(quote, up, down) and (head in up) != (head in down):
             sides[head in up].setdefault(down if head in up else up, fact.id)
     both = sides[0].keys() & sides[1].keys()
     above, below = ({name: fact for name, fact in side.items() if name not in both} for side in sides)
     return above, below
+
+
+def _names(quote: str, names: Iterable[str]) -> bool:
+    return any(name in quote for name in names)
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two sentences have most of their pairs of letters in common."""
+    first, second = ({each[at : at + 2] for at in range(len(each) - 1)} for each in (one, other))
+    return 2 * len(first & second) > min(len(first), len(second))
 
 
 def _makers(page: ThemePage) -> Iterator[SummaryLine]:
@@ -246,8 +343,11 @@ def _coded(session: QuerySession, entity_id: str) -> str:
 
 def _news(page: ThemePage) -> Iterator[SummaryLine]:
     """Yield what moved the theme and the newest figures; valuations say nothing of a theme."""
-    for fact in page.take(page.causes, _LINES_EACH):
-        yield page.line("近期" if fact.last_published_on > page.day - LATEST else "驱动", fact)
+    said = page.say(page.statements, _LINES_EACH)
+    for fact in said:
+        yield page.quoted(page.age(fact), fact)
+    for fact in page.take(page.causes, _LINES_EACH - len(said)):
+        yield page.line(page.age(fact), fact)
     for fact in page.take(page.figures, _LINES_EACH, of_firms=_OF_COMPANIES):
         yield page.line("数据", fact)
 
@@ -287,7 +387,7 @@ def _expected(page: ThemePage) -> Iterator[SummaryLine]:
         if printable.disagree(session, one, other, within=_RECENT.days):
             sides = (f"{claim_text(session, fact)}（{fact.last_published_on}）" for fact in (one, other))
             yield SummaryLine(f"分歧：{'；另有：'.join(sides)}", (one.id, other.id))
-    ahead = [fact for fact in page.content.facts if fact.modality in _OPEN and page.is_ahead(fact)]
+    ahead = [fact for fact in page.content.facts if fact.modality in _EXPECTED and page.is_ahead(fact)]
     due = [fact for fact in ahead if printable.is_due(session, fact)]
     for fact in page.take(sorted(due, key=_nearest), _LINES_EACH):
         yield page.line("日程", fact)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     Progress = Callable[[str, int, int], None]
 
 _WEEK = timedelta(days=7)
+_OBJECTS = 200_000  # new objects from which the collector runs; 700 by default
 
 
 class NothingToWithdraw(QuestionError):
@@ -108,7 +111,7 @@ def run_week(
         StoreLocked: when another writer is active.
         ModelError: when the model fails; nothing is published, and a reply cache keeps the replies received.
     """
-    with store.writer() as writer:
+    with store.writer() as writer, _rare_collection():
         job = _job(store, as_of, options, model, progress)
         drafts = _draft_themes(job)
         communities, week = _summarise(job, drafts)
@@ -121,6 +124,17 @@ def run_week(
             writer.publish(run)
         progress("publish", 1, 1)
     return Week(run, *week)
+
+
+@contextmanager
+def _rare_collection() -> Iterator[None]:
+    """Look for reference cycles less often: a run makes millions of objects, all alive until its end."""
+    before = gc.get_threshold()
+    gc.set_threshold(_OBJECTS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def run_weeks(store: Store, days: Iterable[date], run: Callable[[date], Week]) -> list[Week]:

@@ -148,10 +148,10 @@ class QuerySession:
         """Read the entities of many snapshot rows at once, that will be asked for one by one."""
         self.meet_all(map(self.id_of, indices))
 
-    def meet_all(self, entity_ids: Iterable[str]) -> None:
-        """Read entities at once, that will be asked for one by one."""
-        ids = {entity_id for entity_id in entity_ids if entity_id not in self._entities}
-        self._entities |= {entity.id: entity for entity in self.view.entities(ids=ids)} if ids else {}
+    def meet_all(self, entity_ids: Iterable[str] | None = None) -> None:
+        """Read entities at once, that will be asked for one by one; None reads all of the view."""
+        ids = None if entity_ids is None else {each for each in entity_ids if each not in self._entities}
+        self._entities |= {} if ids == set() else {entity.id: entity for entity in self.view.entities(ids=ids)}
 
     def known(self, entity_id: str) -> Entity | None:
         """Return an entity, None if the view does not know it."""

@@ -42,7 +42,7 @@ def test_a_company_under_a_heading_is_of_its_topic_more_than_one_named_in_a_sent
     found = evidence_of(note("通威股份扩产。组件随后。", ("通威股份", TONGWEI), ("组件", MODULE), ("扩产", SILICON)))
     assert found.companies[SILICON][TONGWEI]["doc:1"] == 0.8
     assert TONGWEI not in found.companies[MODULE]
-    assert [heading for _, heading in found.sections[SILICON]] == [HEADING]
+    assert [section.heading for section in found.sections[SILICON]] == [HEADING]
 
 
 def test_only_shown_facts_tie_topics_and_an_indicator_stands_for_what_it_measures():

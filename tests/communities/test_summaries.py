@@ -7,6 +7,7 @@ from datetime import date
 
 from communities import printable
 from communities.content import Content
+from communities.evidence import Section
 from communities.summaries import ThemePage, changes, compose, exposed, neighbours
 from kg.model import Chunk, Fact, Modality, Value
 from kg.period import year
@@ -106,7 +107,7 @@ def test_one_line_is_no_summary_unless_it_has_three_companies():
 
 def test_a_company_below_a_heading_about_the_topic_needs_no_other_mention_of_it():
     session, content = content_of(claim(TONGWEI, "operates", SILICON))
-    page = ThemePage(session, replace(content, sections=((Chunk("c", "doc:1", 0, 99, ""), "硅料龙头"),)), DAY)
+    page = ThemePage(session, replace(content, sections=(Section(Chunk("c", "doc:1", 0, 99, ""), "硅料龙头"),)), DAY)
     (fact,) = content.facts
     assert page.section(fact) == "硅料龙头"
     other = replace(fact, evidence=tuple(replace(item, quote="通威股份：龙头") for item in fact.evidence))
@@ -123,9 +124,41 @@ def test_the_gist_is_about_the_head_and_not_about_one_firm_or_another_product():
 def test_a_title_says_what_the_newest_heading_of_its_topic_says():
     session, content = content_of(*CHAIN)
     chunk = Chunk("chunk:1", "doc:1", 0, 99, "")
-    headed, dull = (chunk, "1.1 硅料：减产推升价格，库存回落"), (chunk, "硅料投资建议")
+    headed, dull = Section(chunk, "1.1 硅料：减产推升价格，库存回落"), Section(chunk, "硅料投资建议")
     assert compose(session, replace(content, sections=(dull, headed)), day=DAY).title == "硅料：减产推升价格，库存回落"
     assert compose(session, replace(content, sections=(dull,)), day=DAY).title == "硅料"
+    of_more = headed._replace(alone=False)  # names another topic, or a company
+    assert compose(session, replace(content, sections=(of_more,)), day=DAY).title == "硅料"
+
+
+def said(sentence: str, fact: Fact) -> tuple[QuerySession, Content]:
+    """Return a content of one less sure fact, which this sentence states."""
+    view = seen(paper(1, "2024-01-10", (sentence, fact)))
+    notes = ((date(2024, 1, 10), "doc:1"),)
+    return QuerySession(view), Content(SILICON, (SILICON,), (), (), notes=notes, told=tuple(view.facts()))
+
+
+def test_a_sentence_about_the_head_is_printed_word_for_word_however_sure_its_reading_and_names_what_happened():
+    session, content = said("1.2 供给：硅料减产，价格回升。", moves(CUT, PRICE, 0, 1))
+    page = ThemePage(session, content, DAY)
+    assert [page.quoted("概要", fact).text for fact in page.of_head] == ["概要：供给：硅料减产，价格回升（2024-01-10）"]
+    content = replace(content, members=(SILICON, TONGWEI, LONGI, SUNGROW))
+    assert compose(session, content, day=DAY).title == "硅料：硅料减产，价格回升"
+
+
+def test_what_is_said_twice_is_printed_once():
+    session, content = said("硅料企业减产，推动价格回升。", moves(CUT, PRICE, 0, 1))
+    (fact,) = content.told
+    other = replace(fact.evidence[0], document="doc:2", quote="硅料企业减产，推动价格小幅回升。")
+    page = ThemePage(session, replace(content, told=(fact, replace(fact, id="fact:2", evidence=(other,)))), DAY)
+    assert len(page.statements) == 2
+    assert len(page.say(page.statements, 4)) == 1
+
+
+def test_what_happened_to_a_firm_long_ago_is_no_news():
+    assert any("通威股份" in line for line in lines_of(*CHAIN, moves(CUT, TONGWEI, 0, 1)) if "→" in line)
+    late = lines_of(*CHAIN, moves(CUT, TONGWEI, 0, 1), day=date(2024, 6, 1))
+    assert not any("→" in line for line in late)
 
 
 def test_opposite_signs_are_set_side_by_side_and_cite_both():
@@ -144,7 +177,7 @@ def test_a_forecast_is_open_until_its_period_is_over():
 
 
 def test_numbers_are_reported_as_data():
-    reported = claim("industry:光伏", "reports", PRICE, value=Value(40.0, "元/千克"), valid=year(2024))
+    reported = claim("industry:光伏", "reports", PRICE, value=Value(40.0, "元/千克"), valid=year(2023))
     assert any("40元/千克" in line for line in lines_of(*CHAIN, reported))
 
 
