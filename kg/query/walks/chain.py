@@ -39,6 +39,7 @@ _CITED = 20  # documents of a fact that are looked at
 _GENERAL = 6  # what goes into more things, or is made of more, is no link of one chain
 _MEMBERSHIP = 0.8  # weight of 「甲产业链包括乙」 beside 「甲产业链的上游为乙」, which says more
 _INPUTS = re.compile(r"(?:设备|材料|辅材|化学品|耗材|零部件)$")  # trades and things that others make things with
+_OF_INPUTS = re.compile(r"(?:设备|材料|化学品|耗材|零部件|器械|装备)(?:及?零部件)?$")  # topics whose kinds are named so
 _GRADE = re.compile(r"[0-9]")  # NCM523, 1/3焦煤
 _SEVERAL = re.compile(r"[&＆+/、]|公司$")  # a name of several things, or of those who make them
 _SHORTEST = 2  # characters of a topic that others are named after
@@ -76,14 +77,17 @@ def _stages(session: QuerySession, start: list[int], depth: int) -> tuple[dict[i
     """Walk up and down from the topic; a node keeps the layer nearest to it, the first to reach it wins.
 
     What sources or the gazetteer count to the topic is its midstream, unless a source places it before or behind the
-    topic, or a flow between two of them says who comes first. Only the topic and its last members lead downstream:
-    what else its raw materials go into is another chain.
+    topic, or a flow between two of them says who comes first. Only the topic and the last of its surest members lead
+    downstream: what else its raw materials go into is another chain.
     """
     head = session.topics.head
-    stated = [step for step in _expand(session, start, _WITHIN, "in") if _is_own(session, step.source)]
+    stated = [
+        step for step in _expand(session, start, _WITHIN, "in", most=_OWN_BREADTH) if _is_own(session, step.source)
+    ]
+    strongest = set(_expand(session, start, _WITHIN, "in"))
     within = {head(step.source): step.weight for step in sorted(stated, key=lambda step: step.weight)}
     sides = _sides(session, start, within)
-    members = {head(step.source) for step in stated} - {*start, *sides}
+    members = {head(step.source) for step in stated if step in strongest} - {*start, *sides}
     core = {*start, *members}
     inner, _ = _walk(session, core, "in", _DEEPEST, (), ())
     flows_in = any(_is_stage(session, step.source) for step in _expand(session, start, _FLOW, "in"))
@@ -94,7 +98,7 @@ def _stages(session: QuerySession, start: list[int], depth: int) -> tuple[dict[i
     between = [
         step for step in _expand(session, sorted({*core, *counted}), _FLOW, "in") if _is_stage(session, step.source)
     ]
-    for index in (*(head(step.source) for step in between), *counted):
+    for index in (*(head(step.source) for step in (*between, *stated)), *counted):
         layers.setdefault(index, 0)
     layers |= {row: side for row, side in sides.items() if abs(layers.get(row, 0)) <= 1}
     kinds = _kinds(session, layers, {*members, *counted}, start)
@@ -295,7 +299,7 @@ def _placed_by_name(session: QuerySession, layers: dict[int, int], start: list[i
             continue
         if parent is not None:
             layers[row] = layers[parent]
-        elif makes_inputs or _INPUTS.search(name):
+        elif (makes_inputs or _INPUTS.search(name)) and not _OF_INPUTS.search(topic):
             layers[row] = -1
         else:
             continue

@@ -284,3 +284,16 @@ def test_what_the_topic_is_used_for_is_a_stage_though_it_is_no_product():
     said = [(f"第{n}句。", fact) for n, fact in enumerate(facts)]
     shown = names(chain(seen(paper(1, "2024-01-01", *said)), "稳定币"))
     assert shown == {"中游": {"稳定币"}, "下游": {"跨境支付", "钱包"}}
+
+
+def test_equipment_is_a_kind_of_equipment_and_no_input_of_it():
+    for topic, layer in (("医疗器械", "位置未述"), ("芯片", "上游")):
+        facts = (claim("industry:检测设备", "belongs_to", f"industry:{topic}"),)
+        answer = chain(seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(facts)))), topic)
+        assert names(answer)[layer] == {"检测设备"}
+
+
+def test_a_topic_lists_more_members_than_it_is_walked_from():
+    facts = [claim(f"product:甲{n}号线", "belongs_to", "product:线缆") for n in "一二三四五六七八九十甲乙丙丁戊己"]
+    answer = chain(seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(facts)))), "线缆")
+    assert sum(len(layer.stages) for layer in answer.layers) == len(facts) + 1
