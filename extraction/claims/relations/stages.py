@@ -10,11 +10,14 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from extraction.claims.relations.listed import names_of_list
 from extraction.context.headings import only_topic
 from extraction.sentence import Claim, EntityMention
 from extraction.text.lexicon import phrases
 from kg.ids import entity_id
+from kg.kinds import kind_of
 from kg.model import BlockKind, Kind
 from kg.relations import vocabulary
 
@@ -38,7 +41,7 @@ class StageReader:
 
     def read(self, document: AnnotatedDocument) -> Iterator[ClaimRow]:
         """Yield what goes into the topic of a heading, else of the title, what belongs to it, and what it goes into."""
-        topics = {0: only_topic(document.title_names)}
+        topics = {0: only_topic(map(_owner, document.title_names))}
         labels, side = _labels(document), ""
         items: BlockKind | None = None  # the kind of the lines listed below the label
         for number, line in enumerate(document.lines):
@@ -73,13 +76,21 @@ def _topic(document: AnnotatedDocument, number: int) -> EntityMention | None:
     )
 
 
+def _owner(ref: EntityMention) -> EntityMention:
+    """Return what a measure is of: 风电 for 「风电板块业绩」."""
+    if ref.kind != Kind.INDICATOR or not ref.about:
+        return ref
+    return structs.replace(ref, entity=ref.about, kind=kind_of(ref.about), name=ref.owner or ref.name, about="")
+
+
 def _segment(annotated: AnnotatedSentence, topic: EntityMention) -> Claim | None:
     """Return the segment that a label or heading names: 「管桩环节：」 below 「风电」."""
     label = _SEGMENT.match(annotated.text)
-    end = label and next((ref for ref in annotated.refs if (ref.start, ref.end) == label.span("name")), None)
-    if end is None or end.entity == topic.entity or end.kind not in _KINDS:
+    end = label and _end(annotated, label.span("name"))
+    if not end or end.entity == topic.entity:
         return None
-    return Claim("belongs_to", end, topic, end.start, end.end, "stages.环节", confidence=_KNOWN)
+    confidence = _KNOWN if end.score > _NEW else _NEW
+    return Claim("belongs_to", end, topic, end.start, end.end, "stages.环节", confidence=confidence)
 
 
 def _labels(document: AnnotatedDocument) -> dict[int, str]:

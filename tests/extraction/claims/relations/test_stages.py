@@ -78,4 +78,5 @@ def test_a_heading_that_names_sides_names_no_chain():
 def test_a_labelled_segment_belongs_to_the_chain_above_it():
     assert ("海缆", "belongs_to", "风电") in stages("海缆环节：交付提速。", title="风电行业观察")
     assert ("电芯", "belongs_to", "储能") in stages("## 电芯环节", "格局稳定。", title="储能行业观察")
+    assert ("整机", "belongs_to", "风电") in stages("1. 整机环节", "格局稳定。", title="风电板块业绩总结")
     assert not stages("关键环节：格局稳定。", "需求旺盛的海缆环节：交付提速。", title="风电行业观察")
