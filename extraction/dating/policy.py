@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from extraction.text.clauses import bracket_around, in_brackets
+from extraction.text.clauses import bracket_around, in_brackets, looks_ahead
 from extraction.text.lexicon import phrases
 from kg.dating.reader import Dated, find_periods, read_dates, yearly
 from kg.dating.reference import stated_year_end
@@ -229,11 +229,11 @@ def _ending(period: Period, end: date, *, year_to_date: bool) -> Period:
 def carry_period(text: str, periods: Sequence[Dated], before: Period | None, *, fiscal: bool = False) -> Period | None:
     """Return the period that the next sentence inherits: the last stated one, except in brackets and before totals.
 
-    After 「6月出口87吨，上半年合计出口4651吨」, the next item is about June. A fiscal year whose end is not
-    known (`fiscal`) dates nothing that does not name it.
+    After 「6月出口87吨，上半年合计出口4651吨」, the next item is about June; 「预计Q3持平」 dates only itself. A fiscal
+    year whose end is not known (`fiscal`) dates nothing that does not name it.
     """
-    stated = [dated for dated in periods if dated.role == "stated" and not _BASE.match(text, dated.end)]
-    stated = [dated for dated in stated if not in_brackets(text, dated.start)]
+    stated = [each for each in periods if each.role == "stated" and not _BASE.match(text, each.end)]
+    stated = [each for each in stated if not (in_brackets(text, each.start) or looks_ahead(text, each.start, each.end))]
     single = [dated for at, dated in enumerate(stated) if not (at and _SUMMED.match(text, dated.end))]
     if single and not fiscal and _FISCAL.search(single[-1].text):
         return None

@@ -9,10 +9,12 @@ from msgspec import Struct, structs
 
 from extraction.models.linking import EdgeEnd, Statement, claim_of, normal_spelling, trimmed
 from extraction.models.units import TITLE, units_of
+from extraction.text.clauses import in_brackets
 from kg.model import BlockKind
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from extraction.models.edges import Edge, EdgeModel, Span
     from extraction.models.linking import KindsByName, NameLinker
@@ -22,6 +24,15 @@ if TYPE_CHECKING:
 
 _EXTENT = re.compile(r"从[^，。；：、]{1,12}?(?:到|至)[^，。；：、]{1,12}")
 _MAX_CLAIMS = 40  # per sentence, as a safeguard against a misbehaving model
+# What stands between two items of one list, which have one role in their sentence: 「甲（JIA）、乙和丙」. Not
+# 「甲（丁）、乙」, where the bracket is of 甲 alone, nor 「甲等戊、乙」, where 等 ends the list.
+_BETWEEN = re.compile(
+    r"\s*(?:（[^（）一-鿿]*）\s*)?(?:、|以及|和|及|或)(?:[^，。；：！？（）▸等]*(?:、|以及|和|及|或))?\s*"
+)
+_LONGEST_GAP = 60  # characters between two items
+_FAINTEST = 0.1  # probability of an edge that the edges of other items support
+_SUPPORT = 0.9  # of the probability that the best of these has
+_STATED = ("relation", "cause", "effect", "modality", "negative")
 
 
 class EdgeReader:
@@ -34,8 +45,13 @@ class EdgeReader:
     def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         """Yield the claims of a document: each triple, or its reverse, once, where its confidence is highest."""
         units = units_of(document.title, document.lines)
-        edges = self._model.read(units, min_confidence=self._min_confidence)
-        read = [(unit, edge) for unit, found in zip(units, edges, strict=True) for edge in found]
+        edges = self._model.read(units, min_confidence=min(self._min_confidence, _FAINTEST))
+        read = [
+            (unit, edge)
+            for unit, found in zip(units, edges, strict=True)
+            for edge in _with_support(unit, found)
+            if edge.probability >= self._min_confidence
+        ]
         kinds = _kinds_by_name(read)
         found = [claim for unit, edge in read for claim in self._claims(unit, edge, kinds, document)]
         found.sort(key=lambda row: (-row[0].confidence, row[1].sentence.start))
@@ -80,6 +96,27 @@ class EdgeReader:
             return None
         # A firm's name may be longer than what the model read.
         return EdgeEnd(ref, line, min(low, ref.start) if ref.start >= 0 else low, max(high, ref.end))
+
+
+def _with_support(unit: Unit, edges: Sequence[Edge]) -> Iterator[Edge]:
+    """Yield the edges of a unit, each nearly as probable as the same edge of another item of its list."""
+    for edge in edges:
+        others = (other.probability for other in edges if _is_of_list(unit.text, edge, other))
+        yield structs.replace(edge, probability=max(edge.probability, _SUPPORT * max(others, default=0.0)))
+
+
+def _is_of_list(text: str, edge: Edge, other: Edge) -> bool:
+    """Whether two edges state the same of two items of one list; what a bracket holds is said of one item."""
+    alike = all(getattr(edge, name) == getattr(other, name) for name in _STATED)
+    if not alike or (edge.subject == other.subject) == (edge.object == other.object):
+        return False
+    same_object = edge.object == other.object
+    one, two, shared = (
+        (edge.subject, other.subject, edge.object) if same_object else (edge.object, other.object, edge.subject)
+    )
+    low, high = min(one, two)[1], max(one, two)[0]
+    is_list = low < high <= low + _LONGEST_GAP and _BETWEEN.fullmatch(text, low, high) is not None
+    return is_list and not vocabulary()[edge.relation].symmetric and not in_brackets(text, shared[0], 0)
 
 
 def _is_extent(document: AnnotatedDocument, line: int, start: int, end: int) -> bool:

@@ -15,6 +15,7 @@ IDENTIFYING = phrases("names/brackets")["identifying"]
 _STOP = re.compile("[。；;！!？?\n]")
 _MARK = re.compile(r"[，：。；;！!？?\n]|[,:](?!\d)")  # 1,234 and 9:30 are one word
 _COMMA = re.compile(r"[，。；;！!？?\n]|,(?!\d)")
+_EXPECTED, _DIGIT = re.compile("预计|预期|有望"), re.compile("[0-9]")
 
 
 def statement_start(text: str, before: int, floor: int = 0) -> int:
@@ -63,6 +64,16 @@ def crosses_statement(text: str, start: int, end: int) -> bool:
 def in_brackets(text: str, at: int, start: int = 0) -> bool:
     """Whether offset `at` is inside brackets opened after `start`."""
     return text.count("（", start, at) > text.count("）", start, at)
+
+
+def looks_ahead(text: str, start: int, end: int) -> bool:
+    """Whether the clause around text[start:end] is an outlook without a figure: 「预计Q3持平」.
+
+    >>> looks_ahead("收入增长，预计Q3持平", 7, 9), looks_ahead("预计Q3收入3亿元", 2, 4)
+    (True, False)
+    """
+    rest = text[clause_start(text, start) : start], text[end : clause_end(text, end)]
+    return any(map(_EXPECTED.search, rest)) and not any(map(_DIGIT.search, rest))
 
 
 def bracket_around(text: str, start: int, end: int, *, before: int) -> str | None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kg.query.session import QuerySession
 
 _QUESTION = 300  # characters of a question that are looked through for names
-_ENDINGS = ("产业链", "产业", "行业", "板块", "概念", "公司", "市场", "上市公司", "领域", "赛道")
+_ENDINGS = ("产业链", "产业", "行业", "板块", "概念", "公司", "市场", "上市公司", "领域", "赛道", "需求")
 _BARE_CODE = re.compile(r"\d{6}")
 _EXCHANGES = ("SH", "SZ", "BJ")
 _PRICE = "价"

@@ -10,11 +10,14 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from extraction.claims.relations.listed import names_of_list
 from extraction.context.headings import only_topic
 from extraction.sentence import Claim, EntityMention
 from extraction.text.lexicon import phrases
 from kg.ids import entity_id
+from kg.kinds import kind_of
 from kg.model import BlockKind, Kind
 from kg.relations import vocabulary
 
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 _KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME})
 _PHRASES = phrases("relations/stages")
 _LINE, _NO_STAGE, _OWN = _PHRASES["line"], _PHRASES["no_stage"], _PHRASES["own_chain"]
-_CLAUSE, _LABEL, _ITEM = _PHRASES["clause"], _PHRASES["label"], _PHRASES["item"]
+_CLAUSE, _LABEL, _ITEM, _SEGMENT = (_PHRASES[name] for name in ("clause", "label", "item", "segment"))
 _BRACKET = re.compile(r"（[^（）]*）")
 _RELATION = {"上游": "upstream_of", "中游": "belongs_to", "下游": "upstream_of"}
 _KNOWN, _NEW = 0.75, 0.6  # confidence of a name that is in a list of names, and of one that is not
@@ -38,7 +41,7 @@ class StageReader:
 
     def read(self, document: AnnotatedDocument) -> Iterator[ClaimRow]:
         """Yield what goes into the topic of a heading, else of the title, what belongs to it, and what it goes into."""
-        topics = {0: only_topic(document.title_names)}
+        topics = {0: only_topic(map(_owner, document.title_names))}
         labels, side = _labels(document), ""
         items: BlockKind | None = None  # the kind of the lines listed below the label
         for number, line in enumerate(document.lines):
@@ -46,9 +49,11 @@ class StageReader:
             side = labels.get(number, "" if ended else side)
             if line.block.kind == BlockKind.HEADING:
                 topics = {level: topic for level, topic in topics.items() if level < line.block.level}
-                topics[line.block.level] = None if side else only_topic(document.names[number])
+                topics[line.block.level] = None if side else _topic(document, number)
             topic = next((each for _, each in sorted(topics.items(), reverse=True) if each), None)
             annotated = document.by_line.get(number)
+            if topic and line.first and (segment := _segment(document.sentence(number), topic)):
+                yield segment, document.sentence(number)
             if topic and annotated:
                 item = _ITEM.match(annotated.text) if side and line.first and number not in labels else None
                 items = line.block.kind if item else None if number in labels else items
@@ -59,6 +64,33 @@ class StageReader:
                     else _claims(annotated, topic, number in labels)
                 )
                 yield from ((claim, annotated) for claim in found)
+
+
+def _topic(document: AnnotatedDocument, number: int) -> EntityMention | None:
+    """Return the only thing that a heading names beside sides and segments: 「上游材料」 and 「电芯环节」 name none."""
+    text = document.lines[number].sentence.text
+    return only_topic(
+        ref
+        for ref in document.names[number]
+        if not text[: max(ref.start, 0)].endswith(tuple(_RELATION)) and not text[ref.end :].lstrip().startswith("环节")
+    )
+
+
+def _owner(ref: EntityMention) -> EntityMention:
+    """Return what a measure is of: 风电 for 「风电板块业绩」."""
+    if ref.kind != Kind.INDICATOR or not ref.about:
+        return ref
+    return structs.replace(ref, entity=ref.about, kind=kind_of(ref.about), name=ref.owner or ref.name, about="")
+
+
+def _segment(annotated: AnnotatedSentence, topic: EntityMention) -> Claim | None:
+    """Return the segment that a label or heading names: 「管桩环节：」 below 「风电」."""
+    label = _SEGMENT.match(annotated.text)
+    end = label and _end(annotated, label.span("name"))
+    if not end or end.entity == topic.entity:
+        return None
+    confidence = _KNOWN if end.score > _NEW else _NEW
+    return Claim("belongs_to", end, topic, end.start, end.end, "stages.环节", confidence=confidence)
 
 
 def _labels(document: AnnotatedDocument) -> dict[int, str]:

@@ -27,15 +27,20 @@ _WITHIN = vocabulary().of_role("member")
 _MAKERS = vocabulary().of_role("makes", "member")
 _STAGE_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY})
 _TOPIC_KINDS = _STAGE_KINDS | {Kind.THEME}
+_OWN_KINDS = _STAGE_KINDS | {Kind.BUSINESS, Kind.THEME}  # of what a source joins with the topic itself
 _BREADTH = 14  # strongest links followed from one node
 _OWN_BREADTH = 40  # of the topic itself, whose links to businesses and policies are no stages
 _COMPANIES = 8  # companies shown on one stage
 _OF_TOPIC = 30  # companies shown on the topic itself
 _MOST_MAKERS = 60  # strongest makers looked at, of one entity
 _DEEPEST = 4
+_MOST_KINDS = 12  # of a stage, more are those of a trade
+_CITED = 20  # documents of a fact that are looked at
 _GENERAL = 6  # what goes into more things, or is made of more, is no link of one chain
 _MEMBERSHIP = 0.8  # weight of 「甲产业链包括乙」 beside 「甲产业链的上游为乙」, which says more
 _INPUTS = re.compile(r"(?:设备|材料|辅材|化学品|耗材|零部件)$")  # trades and things that others make things with
+_OF_INPUTS = re.compile(r"(?:设备|材料|化学品|耗材|零部件|器械|装备)(?:及?零部件)?$")  # topics whose kinds are named so
+_GRADE = re.compile(r"[0-9]")  # NCM523, 1/3焦煤
 _SEVERAL = re.compile(r"[&＆+/、]|公司$")  # a name of several things, or of those who make them
 _SHORTEST = 2  # characters of a topic that others are named after
 _UNPLACED = 2  # after the sides -1, 0 and 1
@@ -62,6 +67,8 @@ def chain(view: View | QuerySession, topic: str, *, depth: int = 2) -> ChainAnsw
     head = session.topics.head
     ends = (head(end) for step in flow if step.relation in _FLOW for end in (step.source, step.target))
     placed = {*start, *ends, *_placed_by_name(session, layers, start)}
+    kinds = [(head(step.source), head(step.target)) for step in flow if step.relation in _WITHIN]
+    placed |= {kind for kind, whole in kinds if whole in placed - set(start)}
     makers = _companies(session, layers)
     return _answer(session, entity, layers, flow, makers=makers, placed=placed)
 
@@ -70,29 +77,59 @@ def _stages(session: QuerySession, start: list[int], depth: int) -> tuple[dict[i
     """Walk up and down from the topic; a node keeps the layer nearest to it, the first to reach it wins.
 
     What sources or the gazetteer count to the topic is its midstream, unless a source places it before or behind the
-    topic, or a flow between two of them says who comes first. Only the topic and its last members lead downstream:
-    what else its raw materials go into is another chain.
+    topic, or a flow between two of them says who comes first. Only the topic and the last of its surest members lead
+    downstream: what else its raw materials go into is another chain.
     """
     head = session.topics.head
-    stated = [step for step in _expand(session, start, _WITHIN, "in") if _is_stage(session, step.source)]
+    stated = [
+        step for step in _expand(session, start, _WITHIN, "in", most=_OWN_BREADTH) if _is_own(session, step.source)
+    ]
+    strongest = set(_expand(session, start, _WITHIN, "in"))
     within = {head(step.source): step.weight for step in sorted(stated, key=lambda step: step.weight)}
     sides = _sides(session, start, within)
-    members = {head(step.source) for step in stated} - {*start, *sides}
+    members = {head(step.source) for step in stated if step in strongest} - {*start, *sides}
     core = {*start, *members}
-    inner, _ = _walk(session, core, "in", _DEEPEST, ())
+    inner, _ = _walk(session, core, "in", _DEEPEST, (), ())
     flows_in = any(_is_stage(session, step.source) for step in _expand(session, start, _FLOW, "in"))
-    up, above = _walk(session, set(start) if flows_in else core, "in", depth, core)
-    down, below = _walk(session, core - inner.keys() | set(start), "out", depth, core | set(up))
+    up, above = _walk(session, set(start) if flows_in else core, "in", depth, core, start)
+    down, below = _walk(session, core - inner.keys() | set(start), "out", depth, core | set(up), start)
     layers = {**{index: -level for index, level in up.items()}, **down, **dict.fromkeys(core, 0)}
     counted = [*_counted(session, start, set(layers)), *_named_after(session, start, set(layers))]
     between = [
         step for step in _expand(session, sorted({*core, *counted}), _FLOW, "in") if _is_stage(session, step.source)
     ]
-    for index in (*(head(step.source) for step in between), *counted):
+    for index in (*(head(step.source) for step in (*between, *stated)), *counted):
         layers.setdefault(index, 0)
     layers |= {row: side for row, side in sides.items() if abs(layers.get(row, 0)) <= 1}
+    kinds = _kinds(session, layers, {*members, *counted}, start)
+    layers |= {head(step.source): layers[head(step.target)] for step in kinds}
     _settle(layers, [(head(step.source), head(step.target)) for step in between], free=set(layers) - core - set(sides))
-    return layers, [*stated, *above, *below, *between]
+    return layers, [*stated, *kinds, *above, *below, *between]
+
+
+def _kinds(session: QuerySession, layers: Mapping[int, int], members: set[int], start: Sequence[int]) -> list[Step]:
+    """Return what a note on the topic counts to a member or an input of it: 主粮 to 宠物食品, 行星减速器 to 减速器.
+
+    What many things are counted to is a trade of its own, and a name with digits is a brand or grade.
+    """
+    head = session.topics.head
+    names = {session.name(session.id_of(row)) for row in session.topics.rows(start)}
+    parents = {row for row in members if not layers.get(row)} | {row for row, layer in layers.items() if layer == -1}
+    found: list[Step] = []
+    for row in sorted(parents):
+        steps = _expand(session, [row], _WITHIN, "in", most=_MOST_KINDS + 1)
+        fresh = [step for step in steps if head(step.source) not in layers and _is_stage(session, step.source)]
+        if len({head(step.source) for step in steps}) <= _MOST_KINDS:
+            found += [step for step in fresh if _is_of_note(session, step, names)]
+    return found
+
+
+def _is_of_note(session: QuerySession, step: Step, names: Collection[str]) -> bool:
+    """Whether a note whose title names the topic states a step, of no brand or grade."""
+    source, target = session.id_of(step.source), session.id_of(step.target)
+    facts = session.confident(session.facts_between({(source, step.relation, target)}))
+    titles = [cited.title for cited in session.citations(facts, _CITED)]
+    return not _GRADE.search(session.name(source)) and any(name in title for title in titles for name in names)
 
 
 def _sides(session: QuerySession, start: list[int], within: Mapping[int, float]) -> dict[int, int]:
@@ -104,7 +141,7 @@ def _sides(session: QuerySession, start: list[int], within: Mapping[int, float])
         for step in each:
             row = head(step.source if side < 0 else step.target)
             least = max(_MEMBERSHIP * within.get(row, 0.0), found.get(row, (0.0, 0))[0])
-            if _is_stage(session, row) and step.weight > least:
+            if _is_own(session, row) and step.weight > least:
                 found[row] = step.weight, side
     return {row: side for row, (_, side) in found.items()}
 
@@ -137,10 +174,16 @@ def _start(session: QuerySession, roots: dict[str, Entity]) -> list[int]:
 
 
 def _walk(
-    session: QuerySession, start: Collection[int], direction: Direction, depth: int, known: Collection[int]
+    session: QuerySession,
+    start: Collection[int],
+    direction: Direction,
+    depth: int,
+    known: Collection[int],
+    topic: Collection[int],
 ) -> tuple[dict[int, int], list[Step]]:
     """Return how many flows away from the start each stage is that is not known yet, and the flows.
 
+    A business or theme is a stage where the topic itself is used for it (稳定币 → 跨境支付), and leads no further.
     Only the strongest links of the topic lead on. What may mean several things (铜箔) ends a chain, a trade that the
     goods go into (铝 → 光伏 → 逆变器), and what goes into, or is made of, many things unless it is a kind of the topic:
     what 固态电池 is made of is no part of 储能.
@@ -153,11 +196,13 @@ def _walk(
     for level in range(1, depth + 1):
         most = _OWN_BREADTH if level == 1 else _BREADTH
         ends = [
-            (step, head(step.source if direction == "in" else step.target))
+            (step, end)
             for step in _expand(session, frontier, _FLOW, direction, most=most)
+            for end, near in [(step.source, step.target) if direction == "in" else (step.target, step.source)]
+            if _is_stage(session, end) or (head(near) in topic and _is_own(session, end))
         ]
-        against = _contradicted(session, [step for step, end in ends if _is_stage(session, end)])
-        found = [(step, end) for step, end in ends if _is_stage(session, end) and step not in against]
+        against = _contradicted(session, [step for step, _ in ends])
+        found = [(step, head(end)) for step, end in ends if step not in against]
         steps += [step for step, _ in found]
         fresh = sorted({end for _, end in found} - set(levels) - set(known))
         levels |= dict.fromkeys(fresh, level)
@@ -168,8 +213,8 @@ def _walk(
 
 
 def _leads_on(session: QuerySession, row: int, direction: Direction, own: Sequence[str]) -> bool:
-    name = session.name(session.id_of(row))
-    if is_undecided(name) or (direction == "out" and session.graph.kinds[row] == Kind.INDUSTRY):
+    name, kind = session.name(session.id_of(row)), session.graph.kinds[row]
+    if is_undecided(name) or kind not in _STAGE_KINDS or (direction == "out" and kind == Kind.INDUSTRY):
         return False
     back: Direction = "out" if direction == "in" else "in"
     others = {(step.source, step.target) for step in _expand(session, [row], _FLOW, back)}
@@ -254,7 +299,7 @@ def _placed_by_name(session: QuerySession, layers: dict[int, int], start: list[i
             continue
         if parent is not None:
             layers[row] = layers[parent]
-        elif makes_inputs or _INPUTS.search(name):
+        elif (makes_inputs or _INPUTS.search(name)) and not _OF_INPUTS.search(topic):
             layers[row] = -1
         else:
             continue
@@ -272,6 +317,10 @@ def _settle(layers: dict[int, int], flows: list[tuple[int, int]], free: set[int]
 
 def _is_stage(session: QuerySession, index: int) -> bool:
     return session.graph.kinds[index] in _STAGE_KINDS
+
+
+def _is_own(session: QuerySession, index: int) -> bool:
+    return session.graph.kinds[index] in _OWN_KINDS
 
 
 def _companies(session: QuerySession, layers: dict[int, int]) -> dict[int, list[Step]]:

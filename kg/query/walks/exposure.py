@@ -129,10 +129,15 @@ class _View:
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """How an entity stands for a factor: it moves by `move`, +1 or −1, and only facts that name the `scope` count."""
+    """How an entity stands for a factor: it moves by `move`, +1 or −1, and only facts that name the `scope` count.
+
+    `measure` is what of it moves, where its name does not say so: 需求 of a thing; with "" only what sources state
+    counts, not who makes or buys it.
+    """
 
     move: int
     scope: str = ""
+    measure: str | None = None
 
 
 def parties_of(session: QuerySession, factor: Mapping[Entity, Sense]) -> list[Party]:
@@ -292,9 +297,9 @@ class _Role:
 def _by_role(session: QuerySession, factor: Mapping[Entity, Sense], known: Mapping[str, Party]) -> Iterator[Party]:
     """Yield the makers, holders, buyers and substitutes of what the factor is a measure of, and its own trade."""
     for entity, sense in factor.items():
-        measure = _OF_THING.get(entity.kind) or _measure(session, entity)
+        measure = _OF_THING.get(entity.kind) or _measure(session, entity) if sense.measure is None else sense.measure
         thing = entity if entity.kind in _THINGS else session.known(entity.about) if measure else None
-        if thing is None or thing.kind not in _THINGS:
+        if thing is None or thing.kind not in _THINGS or not measure:
             continue
         signs = {role: sign * sense.move for role, sign in _MEASURES[measure].items()}
         parties = list(_of_roles(session, thing, signs, known))

@@ -93,6 +93,8 @@ _LED_ON = 0.7  # certainty of each step of a path of several
 _MONEY = re.compile("价格?|均价|报价|运价|成本|费用|利率|收益率?|汇率|[毛净]利|利润|盈利|收入|营收|指数")
 _AMOUNT = re.compile("需求|供给|供应|销量|产量|产能|库存|出货量?|存栏量?|进口量?|出口量?|订单|装机量?|开工率")
 _MOVES_WITH = "价格"  # a product without links of its own speaks through its price: 猪周期拐点 is a turn of 生猪价格
+_DEMAND = "需求"
+_GROWTH = (_DEMAND, "需求量", "销量", "出货量", "装机量", "订单")
 _PATHS = 40
 _SCOPE = 2  # characters of a scope: 半导体 of 半导体出口管制
 _AFFECTED = 20  # parties of one sign
@@ -144,7 +146,8 @@ def _answer(view: View | QuerySession, name: str, direction: int, hops: int, *, 
     named, start = _start(session, meant.entities, forward=forward)
     # what is known of a wider event only within a scope leads no further
     begin = [] if meant.scope else start
-    alike = _factor(session, named, meant.scope, direction)
+    demanded = topic.kind in _SUBJECTS and name.strip().endswith(_DEMAND)
+    alike = _factor(session, named, meant.scope, direction, demanded=demanded)
     if not meant.scope:
         moved = {each: direction * sign * meant.sign for each, sign in moved_alike(session, name.strip()).items()}
         alike = {each: Sense(move) for each, move in moved.items()} | alike
@@ -250,19 +253,24 @@ def _turns(fact: Fact) -> bool:
     return turns(fact) and moves <= {"up", "down"}
 
 
-def _factor(session: QuerySession, named: Sequence[int], scope: str, move: int) -> dict[Entity, Sense]:
+def _factor(
+    session: QuerySession, named: Sequence[int], scope: str, move: int, *, demanded: bool
+) -> dict[Entity, Sense]:
     """Return the entities that a factor's name means, each with the scope in which it does, "" for any.
 
     A thing stands for its price, 碳酸锂价格 and 锂价格 are one, 半导体出口管制 for what is said of
-    出口管制 where 半导体 is spoken of.
+    出口管制 where 半导体 is spoken of. What is said of a thing that grows, AI服务器, is said of the demand for it. A
+    name that asks for this demand (`demanded`) does not mean the price.
     """
-    anywhere, here = Sense(move), Sense(move, scope)
+    here = Sense(move, scope, _DEMAND if demanded else None)
+    anywhere, said = Sense(move), Sense(move, measure="")
     found = {session.entity(index): here for index in named}
     for entity in list(found):
-        names = sorted(same_factor(entity.name)) + list(_named_alike(session, entity))
+        names = [] if demanded else [*sorted(same_factor(entity.name)), *_named_alike(session, entity)]
         if entity.kind in {Kind.PRODUCT, Kind.INDUSTRY}:
             found |= {member: here for each in session.topics.ids(entity.id) if (member := session.known(each))}
         found |= {each: anywhere for name in names for each in session.view.named(name) if each.kind == Kind.INDICATOR}
+        found |= {each: said for each in _grown(session, entity) if each not in found}
         if entity.kind in {Kind.EVENT, Kind.POLICY}:
             for at in range(_SCOPE, len(entity.name) - _SCOPE):
                 wider = [
@@ -273,6 +281,16 @@ def _factor(session: QuerySession, named: Sequence[int], scope: str, move: int) 
         if meant.kind in _JOINT and not sense.scope:
             found |= {each: sense for each in narrower(session, meant) if each not in found}
     return found
+
+
+def _grown(session: QuerySession, entity: Entity) -> Iterator[Entity]:
+    """Yield the thing that a demand is for, or the demand for a thing."""
+    owner = session.known(entity.about) if entity.about else None
+    if entity.kind == Kind.INDICATOR and owner and entity.name.removeprefix(owner.name) in _GROWTH:
+        yield from (member for each in session.topics.ids(owner.id) if (member := session.known(each)))
+    elif entity.kind in {Kind.PRODUCT, Kind.INDUSTRY}:
+        names = (session.name(each) + measure for each in session.topics.ids(entity.id) for measure in _GROWTH)
+        yield from (each for name in names for each in session.view.named(name) if each.kind == Kind.INDICATOR)
 
 
 def _named_alike(session: QuerySession, entity: Entity) -> Iterator[str]:

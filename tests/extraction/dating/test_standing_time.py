@@ -8,7 +8,7 @@ import pytest
 
 from extraction.dating.policy import as_of, carry_period, named_week, shift_to_reported_week
 from kg.dating.reader import find_periods
-from kg.period import week
+from kg.period import quarter, week
 from tests.goldens.reports import read, report
 
 
@@ -117,3 +117,10 @@ def test_the_year_of_founding_or_listing_dates_nothing_else(began):
     found = read(report("# 镀膜", f"汇成真空：{began}，客户包括苹果、三星等。"))
     supplies = [fact for fact in found.facts if fact.relation == "supplies"]
     assert {fact.valid for fact in supplies} == {None}
+
+
+def test_an_outlook_without_a_figure_dates_only_itself():
+    for text in ("收入增长11%，客户兴趣提升，Q3预计温和增长", "订单环比增长16%，预计Q3持平"):
+        assert str(carry_period(text, find_periods(text, date(2025, 9, 16)), quarter(2025, 2))) == "2025Q2"
+    text = "预计Q3收入12亿元"
+    assert str(carry_period(text, find_periods(text, date(2025, 9, 16)), quarter(2025, 2))) == "2025Q3"

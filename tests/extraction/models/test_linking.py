@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from extraction.certainty.policy import certainty_of
 from extraction.models.edge_reader import EdgeReader
@@ -165,3 +166,28 @@ def test_a_relation_whose_verb_is_denied_is_negative(text: str, denied: bool):
     ((claim, line),) = EdgeReader(model, linker, min_confidence=0.2).read(document)
     expected = Polarity.NEGATIVE if denied else Polarity.POSITIVE
     assert certainty_of(claim, line, document.document).polarity == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "raised"),
+    [
+        ("储能系统由甲某电芯、乙某温控和丙某线束构成。", True),
+        ("储能系统由甲某电芯（DXA）、乙某温控构成。", True),
+        ("储能系统由甲某电芯（丁某料）、乙某温控构成。", False),  # the bracket is of the first alone
+        ("储能系统由甲某电芯等部件、乙某温控构成。", False),  # the list ended
+        ("储能系统由甲某电芯构成，乙某温控涨价。", False),
+    ],
+)
+def test_an_edge_is_as_sure_as_that_of_another_item_of_its_list(text: str, raised: bool):
+    class Unsure(Spoken):
+        def _edges(self, unit: Unit) -> Iterator[Edge]:
+            for edge in super()._edges(unit):
+                sure = unit.text[slice(*edge.subject)] == "甲某电芯"
+                yield structs.replace(edge, probability=0.8 if sure else 0.3)
+
+    stated = [(name, Kind.PRODUCT, "part_of", "储能系统", Kind.PRODUCT) for name in ("甲某电芯", "乙某温控")]
+    model = Unsure(*stated)
+    linker = NameLinker(shipped_lexicon(), master(), model.kind_of)
+    found = EdgeReader(model, linker, min_confidence=0.2).read(extractor().annotate(report(text)))
+    other = next(claim.confidence for claim, _ in found if claim.subject.name == "乙某温控")
+    assert (other > 0.7) is raised

@@ -25,6 +25,7 @@ _ABOUT = {
     "indicator:硅料社会库存": "product:硅料",
     "indicator:组件毛利率": "product:组件",
     "indicator:电池片成本": "product:电池片",
+    "indicator:组件需求": "product:组件",
 }
 
 
@@ -61,6 +62,7 @@ class Paper:
     said: list[tuple[str, Fact]] = field(default_factory=list)
     extra: tuple[Entity, ...] = ()
     copies: tuple[str, ...] = ()
+    title: str = ""
 
     def reading(self) -> Reading:
         """Return what its reader hands to the store."""
@@ -76,7 +78,12 @@ class Paper:
         known = {entity.id for entity in self.extra}
         return Reading(
             document=Document(
-                identity, f"报告{self.number}", self.published, text, publisher=self.speaker, path=f"{identity}.md"
+                identity,
+                self.title or f"报告{self.number}",
+                self.published,
+                text,
+                publisher=self.speaker,
+                path=f"{identity}.md",
             ),
             chunks=(Chunk(chunk_id(identity, 0, len(text)), identity, 0, len(text), text),),
             entities=(*(named(end) for end in {**ends, **about} if end not in known), *self.extra),

@@ -68,3 +68,15 @@ def test_a_list_of_a_side_ends_with_its_items():
     found = stages(*lines, "投资建议：关注龙头。", "风险提示：需求不及预期。", "结论：景气向上。")
     assert ("固态电池", "upstream_of", "无人机") in found
     assert not {end for *_, end in found} & {"投资建议", "风险提示", "结论"}
+
+
+def test_a_heading_that_names_sides_names_no_chain():
+    lines = ("## 产业链：上游材料、中游电池片与下游应用", "- 上游：原料", "- 光芯片：占比高。", "- 下游：应用")
+    assert ("光芯片", "upstream_of", "光模块") in stages(*lines, "- 云计算：需求高。")
+
+
+def test_a_labelled_segment_belongs_to_the_chain_above_it():
+    assert ("海缆", "belongs_to", "风电") in stages("海缆环节：交付提速。", title="风电行业观察")
+    assert ("电芯", "belongs_to", "储能") in stages("## 电芯环节", "格局稳定。", title="储能行业观察")
+    assert ("整机", "belongs_to", "风电") in stages("1. 整机环节", "格局稳定。", title="风电板块业绩总结")
+    assert not stages("关键环节：格局稳定。", "需求旺盛的海缆环节：交付提速。", title="风电行业观察")

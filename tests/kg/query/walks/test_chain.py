@@ -261,3 +261,39 @@ def test_the_topic_itself_lists_more_companies_than_its_stages():
     answer = chain(seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(said)))), "硅片")
     listed = {stage.node.entity.name: len(stage.companies) for layer in answer.layers for stage in layer.stages}
     assert listed == {"硅料": 8, "硅片": 12}
+
+
+def test_what_a_note_on_the_topic_counts_to_an_input_stands_beside_it():
+    facts = (
+        claim("product:减速器", "upstream_of", "product:机器人"),
+        claim("product:行星减速器", "belongs_to", "product:减速器"),
+        claim("product:RV减速器2型", "belongs_to", "product:减速器"),  # a grade
+    )
+    said = [(f"第{n}句。", fact) for n, fact in enumerate(facts)]
+    for title, inputs in (("机器人行业观察", {"减速器", "行星减速器"}), ("晨会纪要", {"减速器"})):
+        answer = chain(seen(paper(1, "2024-01-01", *said, title=title)), "机器人")
+        assert names(answer) == {"上游": inputs, "中游": {"机器人"}}
+
+
+def test_what_the_topic_is_used_for_is_a_stage_though_it_is_no_product():
+    facts = (
+        claim("product:稳定币", "upstream_of", "business:跨境支付"),
+        claim("product:稳定币", "upstream_of", "product:钱包"),
+        claim("product:钱包", "upstream_of", "business:商户结算"),
+    )
+    said = [(f"第{n}句。", fact) for n, fact in enumerate(facts)]
+    shown = names(chain(seen(paper(1, "2024-01-01", *said)), "稳定币"))
+    assert shown == {"中游": {"稳定币"}, "下游": {"跨境支付", "钱包"}}
+
+
+def test_equipment_is_a_kind_of_equipment_and_no_input_of_it():
+    for topic, layer in (("医疗器械", "位置未述"), ("芯片", "上游")):
+        facts = (claim("industry:检测设备", "belongs_to", f"industry:{topic}"),)
+        answer = chain(seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(facts)))), topic)
+        assert names(answer)[layer] == {"检测设备"}
+
+
+def test_a_topic_lists_more_members_than_it_is_walked_from():
+    facts = [claim(f"product:甲{n}号线", "belongs_to", "product:线缆") for n in "一二三四五六七八九十甲乙丙丁戊己"]
+    answer = chain(seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(facts)))), "线缆")
+    assert sum(len(layer.stages) for layer in answer.layers) == len(facts) + 1

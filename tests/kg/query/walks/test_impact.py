@@ -21,6 +21,7 @@ from tests.kg.query.world import (
     PRICE,
     SILICON,
     SUBSIDY,
+    claim,
     moves,
     paper,
     seen,
@@ -263,3 +264,20 @@ def test_a_weak_effect_is_shown_last_as_stated_and_leads_no_further():
     found = impact(view, "硅料价格", 1).paths
     assert [(path.nodes[-1], path.links[-1].weak) for path in found] == [(COST, False), (income, True)]
     assert income not in {path.nodes[-1] for path in impact(view, "硅料价格", -1).paths}
+
+
+def test_what_is_said_of_a_thing_that_grows_is_said_of_the_demand_for_it():
+    grows = moves("product:组件", "product:光伏玻璃", 1, 1)
+    buys = claim("product:组件", "upstream_of", "product:电站")
+    demand = claim("product:组件", "reports", "indicator:组件需求")
+    view = seen(paper(1, "2024-01-01", ("甲。", grows), ("乙。", buys), ("丙。", demand)))
+    assert {party.entity.name: party.sign for party in impact(view, "组件需求", 1).parties} == {"光伏玻璃": 1}
+    view = seen(paper(1, "2024-01-01", ("甲。", moves("indicator:组件需求", "product:光伏玻璃", 1, 1)), ("乙。", buys)))
+    assert {party.entity.name: party.sign for party in impact(view, "组件", 1).parties}["光伏玻璃"] == 1
+
+
+def test_the_demand_for_a_thing_without_a_measure_of_it_is_not_its_price():
+    facts = claim("org:甲公司", "produces", "product:设备"), claim("product:设备", "upstream_of", "product:电池")
+    view = seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(facts))))
+    assert {party.entity.name: party.sign for party in impact(view, "设备需求", 1).parties} == {"甲公司": 1}
+    assert {party.entity.name: party.sign for party in impact(view, "设备", 1).parties} == {"甲公司": 1, "电池": -1}
