@@ -125,7 +125,10 @@ def explorer_app(kb: KnowledgeBase, *, lang: Lang, now: Callable[[], datetime], 
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     content, token = CurrentContent(kb), secrets.token_urlsafe(24)
     # read the whole base, so that the first page need not wait
-    content.get().meta, content.get().contested
+    whole = content.get()
+    _, runs = whole.contested, whole.meta["runs"]
+    for day in runs[-1:]:
+        whole.run(day)
     _add_records(app, content)
     _add_pictures(app, kb, content)
     _add_file(app, kb, lang=lang)
