@@ -268,7 +268,7 @@ def a_picture_for_a_slide(reader: Strategist, folder: Path) -> None:
     texts = re.findall(r"<text[^>]*>([^<]+)</text>", svg)
     require(reader.names.company in texts, "the picture has no title")
     require(any(_DAY.search(each) and each.startswith("截至") for each in texts), "the picture has no day")
-    require({"同向", "反向", "出处："} <= set(texts), "the picture has no legend or no sources")
+    require({"公司", "供应、生产等", "出处："} <= set(texts), "the picture has no legend or no sources")
     require(any(each.startswith("1. ") for each in texts), "the sources have no numbers")
     (width,) = re.findall(r'<svg[^>]* width="([\d.]+)"', svg)
     require(struct.unpack(">I", png[16:20])[0] == round(2 * float(width)), "the PNG is not twice the size")

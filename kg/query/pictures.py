@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from kg.model import Polarity
+from kg.model import Kind, Polarity
 from kg.query.answers import Node
 from kg.relations import vocabulary
 
@@ -135,7 +135,7 @@ def factor_picture(causes: ImpactAnswer, effects: ImpactAnswer) -> Picture:
     for node in sorted(nodes.values(), key=lambda node: (-node.score, node.entity.id)):
         by_step[0 if node.entity.id == effects.topic.id else node.layer].append(node)
     columns = tuple(
-        PictureColumn(step, "", tuple(_causal_sections(step, by_step[step], parties, effects.topic.id)))
+        PictureColumn(step, "", tuple(_causal_sections(step, by_step[step], parties, effects)))
         for step in sorted(by_step)
     )
     links = {_key(link): link for link in (*effects.graph.links, *causes.graph.links)}
@@ -166,16 +166,20 @@ def relate_picture(answer: RelateAnswer) -> Picture:
 
 
 def _causal_sections(
-    step: int, nodes: Sequence[Node], parties: Mapping[str, Party], topic: str
+    step: int, nodes: Sequence[Node], parties: Mapping[str, Party], effects: ImpactAnswer
 ) -> Iterator[PictureSection]:
     """Yield the sections of a step: on the right those who gain and pay are apart from what moves."""
     moved: list[PictureItem] = []
     gaining: list[PictureItem] = []
     paying: list[PictureItem] = []
     for node in nodes:
-        party = parties.get(node.entity.id)
-        basis: Basis = party.basis if party else ""
-        item = PictureItem(node.entity, node.direction, basis, topic=node.entity.id == topic)
+        party, is_topic = parties.get(node.entity.id), node.entity.id == effects.topic.id
+        move = node.direction
+        if not step:  # the topic, its other names, and the thing that it is a measure of
+            alike = effects.direction if is_topic or node.entity.kind is Kind.INDICATOR else 0
+            move = move or alike or (party.sign if party else 0)
+        basis: Basis = party.basis if party and move and not is_topic else ""
+        item = PictureItem(node.entity, move, basis, topic=is_topic)
         group = moved if party is None or step <= 0 else gaining if party.sign > 0 else paying
         group.append(item)
     titles = {-1: "causes", 0: "", 1: "effects"}

@@ -97,7 +97,7 @@ def test_elsewhere_in_a_file_of_one_answer_it_says_that_it_is_not_all(demo, visi
 def test_a_theme_shows_all_its_sentences_and_its_life(demo, visit):
     opened = visit(next((demo / "zh").glob("*-theme.html")).as_uri())
     text = opened.page.inner_text(".theme")
-    assert all(word in text for word in ("摘要", "传记", "上游"))
+    assert all(word in text for word in ("摘要", "沿革", "上游"))
     opened.page.click(".theme .cite")
     opened.page.wait_for_selector(".drawer mark")
     opened.quiet()

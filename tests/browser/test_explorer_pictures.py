@@ -335,6 +335,44 @@ def test_a_saved_picture_says_what_it_is_of_and_names_its_sources(files, visit, 
     texts = re.findall(r"<text[^>]*>([^<]+)</text>", (tmp_path / "picture.svg").read_text(encoding="utf-8"))
     assert texts.count("隆基绿能") == 1
     assert any(text.startswith("截至 ") for text in texts)
-    assert {"同向", "反向", "出处："} <= set(texts)
+    assert {"公司", "供应、生产等", "出处："} <= set(texts)
     assert any(text.startswith("1. ") for text in texts)
+    opened.quiet()
+
+
+def test_the_legend_has_only_what_is_drawn_and_the_lines_of_a_chain_need_no_name(files, visit):
+    opened = visit(files)
+    opened.go("chain/industry:光伏")
+    opened.page.wait_for_selector("g.node")
+    legend = opened.page.inner_text(".legend")
+    assert "供应、生产等" in legend
+    assert not any(each in legend for each in ("同向", "反向", "有分歧"))
+    names = opened.page.eval_on_selector_all("g.mark text", "all => all.map(each => each.textContent)")
+    assert "上游" not in names
+    opened.go("factor/indicator:硅料价格")
+    opened.page.wait_for_selector("g.node")
+    assert "同向" in opened.page.inner_text(".legend")
+    opened.quiet()
+
+
+def test_a_saved_picture_of_a_factor_says_which_way_it_moves(files, visit, tmp_path):
+    opened = visit(files)
+    opened.go("factor/indicator:硅料价格")
+    opened.page.click(".menu summary")
+    with opened.page.expect_download() as caught:
+        opened.page.click('.menu button:has-text("SVG")')
+    caught.value.save_as(tmp_path / "picture.svg")
+    assert ">硅料价格 · 上升时</text>" in (tmp_path / "picture.svg").read_text(encoding="utf-8")
+    assert opened.page.locator("g.node[data-topic]").first.get_attribute("aria-label").startswith("硅料价格 ↑")
+    opened.quiet()
+
+
+def test_the_links_of_a_name_are_listed_as_sentences(files, visit):
+    opened = visit(files)
+    opened.go(f"chain/{SILICON}")
+    opened.node("硅料").click()
+    opened.page.wait_for_selector(".drawer ul.links li")
+    listed = opened.page.eval_on_selector_all(".drawer ul.links li", "all => all.map(each => each.textContent)")
+    assert any(re.match("硅料 是 .+ 的上游 ", each) for each in listed)
+    assert any(each.startswith("通威股份 生产 硅料") for each in listed)
     opened.quiet()

@@ -141,7 +141,8 @@ class ExhibitContent:
     def behind(self, picture: Picture) -> Part:
         """Return the facts that a picture rests on, as of every day, with those that close or contradict them."""
         ids = {fact.id for link in picture.links for fact in link.facts}
-        part = self.packing.part(self.packing.complete(self._view.facts(ids=ids)))
+        facts = self.packing.complete(self._view.facts(ids=ids))
+        part = self.packing.part(facts, histories=FactHistories(facts, self.packing.words))
         shown = {item.entity.id for column in picture.columns for section in column.sections for item in section.items}
         return {**part, "others": self.packing.entities(sorted(shown.difference(part["entities"]["id"])))}
 

@@ -50,6 +50,7 @@ class Packing:
     def __init__(self, store: Store, view: View) -> None:
         self._store, self._view = store, view
         self._names: dict[str, list[tuple[int, str]]] = {}
+        self._copies: dict[str, tuple[str, ...]] = {}
         self.words: Vocabulary = vocabulary()
         self._relations = {name: index for index, name in enumerate(self.words.relations)}
 
@@ -111,9 +112,13 @@ class Packing:
         pending, met = sorted(documents), set[str]()
         while pending:
             document = pending.pop()
-            reading = None if document in met else self._store.reading(document)
+            if document in met:
+                continue
             met.add(document)
-            for other in reading.copies if reading else ():
+            if document not in self._copies:
+                reading = self._store.reading(document)
+                self._copies[document] = reading.copies if reading else ()
+            for other in self._copies[document]:
                 if other in self.heads:
                     links.append((document, other))
                     pending.append(other)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from collections import OrderedDict
 from dataclasses import replace
 from datetime import UTC, date, datetime  # annotations that FastAPI reads at run time
 from http import HTTPStatus
@@ -33,7 +34,7 @@ from viz.exhibit.pages import LICENCES, SCRIPT, SERVED_POLICY, STYLE, asset, one
 from viz.exhibit.pictures import DEPTH, picture_of, view_shown, wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
     from pathlib import Path
 
     from fastapi import FastAPI
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from kg.service.base import KnowledgeBase
 
 _MOST_IDS: Final = 60
+_MOST_PICTURES: Final = 256  # of about 50 KB
 _TOKEN: Final = "X-Liantu-Token"  # noqa: S105 - the name of a header
 _KINDS: Final = {SCRIPT: "text/javascript", STYLE: "text/css", LICENCES: "text/plain"}
 _Name = Annotated[str, Query(min_length=1, max_length=200)]
@@ -54,6 +56,7 @@ class CurrentContent:
         self._kb, self._lock = kb, Lock()
         self._state = ""
         self._content: ExhibitContent | None = None
+        self._pictures: OrderedDict[Hashable, bytes] = OrderedDict()
 
     def get(self) -> ExhibitContent:
         """Return the content of the base as it is now."""
@@ -63,7 +66,22 @@ class CurrentContent:
                 view = self._kb.store.view()
                 self._content = ExhibitContent(self._kb.store, view, min_confidence=self._kb.min_confidence)
                 self._state = state
+                self._pictures = OrderedDict()
             return self._content
+
+    def picture(self, key: Hashable, make: Callable[[ExhibitContent], bytes]) -> bytes:
+        """Return an answer about the base as it is now, made once until the base changes."""
+        content, kept = self.get(), self._pictures
+        with self._lock:
+            if key in kept:
+                kept.move_to_end(key)
+                return kept[key]
+        made = make(content)
+        with self._lock:
+            kept[key] = made
+            if len(kept) > _MOST_PICTURES:
+                kept.popitem(last=False)
+        return made
 
 
 class ReaderNotes:
@@ -107,7 +125,10 @@ def explorer_app(kb: KnowledgeBase, *, lang: Lang, now: Callable[[], datetime], 
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     content, token = CurrentContent(kb), secrets.token_urlsafe(24)
     # read the whole base, so that the first page need not wait
-    content.get().meta, content.get().contested
+    whole = content.get()
+    _, runs = whole.contested, whole.meta["runs"]
+    for day in runs[-1:]:
+        whole.run(day)
     _add_records(app, content)
     _add_pictures(app, kb, content)
     _add_file(app, kb, lang=lang)
@@ -154,9 +175,14 @@ def _add_pictures(app: FastAPI, kb: KnowledgeBase, content: CurrentContent) -> N
         if view == "path" and len(entity) < len(("first", "second")):
             return problem(HTTPStatus.UNPROCESSABLE_ENTITY, "a path needs two ids")
         sign = 1 if direction == "up" else -1
-        with kb.session(as_of=as_of, min_confidence=min_confidence) as session:
-            found = picture_of(session, view, entity, depth=depth, direction=sign)
-            return _json({**wire(found), "records": content.get().behind(found)} if found else None)
+
+        def make(now: ExhibitContent) -> bytes:
+            with kb.session(as_of=as_of, min_confidence=min_confidence) as session:
+                found = picture_of(session, view, entity, depth=depth, direction=sign)
+                return msgspec.json.encode({**wire(found), "records": now.behind(found)} if found else None)
+
+        asked = (view, *entity, as_of, min_confidence, depth, direction)
+        return _encoded(content.picture(asked, make))
 
     app.add_api_route("/explorer/picture/{view}", picture, response_model=None, include_in_schema=False)
 
@@ -237,7 +263,11 @@ def _add_page(app: FastAPI, content: CurrentContent, own: dict[str, Any], *, lan
 
 
 def _json(data: Any) -> Response:
-    return Response(msgspec.json.encode(data), media_type="application/json", headers={"Cache-Control": "no-store"})
+    return _encoded(msgspec.json.encode(data))
+
+
+def _encoded(data: bytes) -> Response:
+    return Response(data, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
 def _check_token(request: Request, token: str) -> None:

@@ -192,6 +192,7 @@ def _walk(
     levels: dict[int, int] = {}
     steps: list[Step] = []
     frontier = sorted(start)
+    session.meet(frontier)
     own = [session.name(session.id_of(row)) for row in frontier]
     for level in range(1, depth + 1):
         most = _OWN_BREADTH if level == 1 else _BREADTH
@@ -208,17 +209,25 @@ def _walk(
         levels |= dict.fromkeys(fresh, level)
         strongest = set(_expand(session, frontier, _FLOW, direction)) if level == 1 else {step for step, _ in found}
         onward = {end for step, end in found if step in strongest}
-        frontier = [row for row in fresh if row in onward and _leads_on(session, row, direction, own)]
+        frontier = _leading_on(session, [row for row in fresh if row in onward], direction, own)
     return levels, steps
 
 
-def _leads_on(session: QuerySession, row: int, direction: Direction, own: Sequence[str]) -> bool:
+def _leading_on(session: QuerySession, rows: Sequence[int], direction: Direction, own: Sequence[str]) -> list[int]:
+    """Return the stages that a walk goes on from."""
+    session.meet(rows)
+    back: Direction = "out" if direction == "in" else "in"
+    others: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    for step in _expand(session, rows, _FLOW, back):
+        others[session.topics.head(step.source if back == "out" else step.target)].add((step.source, step.target))
+    return [row for row in rows if _leads_on(session, row, direction, own=own, ways=len(others[row]))]
+
+
+def _leads_on(session: QuerySession, row: int, direction: Direction, *, own: Sequence[str], ways: int) -> bool:
     name, kind = session.name(session.id_of(row)), session.graph.kinds[row]
     if is_undecided(name) or kind not in _STAGE_KINDS or (direction == "out" and kind == Kind.INDUSTRY):
         return False
-    back: Direction = "out" if direction == "in" else "in"
-    others = {(step.source, step.target) for step in _expand(session, [row], _FLOW, back)}
-    return len(others) <= _GENERAL or any(name.endswith(each) for each in own)
+    return ways <= _GENERAL or any(name.endswith(each) for each in own)
 
 
 def _contradicted(session: QuerySession, steps: list[Step]) -> list[Step]:
@@ -286,6 +295,8 @@ def _about(session: QuerySession, row: int, kind: Kind) -> list[int]:
 
 def _placed_by_name(session: QuerySession, layers: dict[int, int], start: list[int]) -> set[int]:
     """Place what no flow places: a kind beside its head (刀片电池, 电池), what the topic's suppliers make before it."""
+    trades = {trade for row in layers if (trade := session.graph.about_target(row)) is not None}
+    session.meet({*layers, *trades})
     names = {row: session.name(session.id_of(row)) for row in layers}
     rows = {name: row for row, name in names.items()}
     own = set(session.topics.rows(start))

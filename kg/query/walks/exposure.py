@@ -147,7 +147,8 @@ def parties_of(session: QuerySession, factor: Mapping[Entity, Sense]) -> list[Pa
     own = {member for end in about for member in session.topics.ids(end)}
     facts, weak = _effects(session, senses), _effects(session, senses, weak=True)
     found = {party.entity.id: party for party in _parties(session, facts, senses, own)}
-    for role_party in (*_by_role(session, factor, found), *_onward(session, facts, senses, found)):
+    roles = _Roles(session)
+    for role_party in (*_by_role(roles, factor, found), *_onward(roles, facts, senses, found)):
         found.setdefault(role_party.entity.id, role_party)
     for party in _parties(session, weak, senses, own):
         known = found.get(party.entity.id)
@@ -294,15 +295,53 @@ class _Role:
     fact: Fact
 
 
-def _by_role(session: QuerySession, factor: Mapping[Entity, Sense], known: Mapping[str, Party]) -> Iterator[Party]:
+class _Roles:
+    """Who makes, holds, buys or replaces a thing, by the roles of ends in relations.yaml; each is read once."""
+
+    def __init__(self, session: QuerySession) -> None:
+        self.session = session
+        self._ends: dict[str, list[_Role]] = {}
+        self._held: dict[tuple[str, str], list[Fact]] = {}
+
+    def of(self, thing: str) -> list[_Role]:
+        """Return the roles of parties towards the things of a topic, holders of its makers last."""
+        found = list(self.direct(thing))
+        makers = [each.party for each in found if each.role == "maker"]
+        for name, relation in self.session.words.relations.items():
+            if relation.holds:
+                facts = (fact for maker in makers for fact in self._holding(name, maker))
+                found += [_Role(fact.object, "holder", fact) for fact in facts]
+        return found
+
+    def direct(self, thing: str) -> list[_Role]:
+        """Return the roles of parties towards the things of a topic, without holders."""
+        if thing not in self._ends:
+            self._ends[thing] = [
+                role
+                for name, relation in self.session.words.relations.items()
+                for end, role_name in relation.exposure.items()
+                for each in self.session.topics.ids(thing)
+                for role in _ends_of(self.session, each, name, role_name, is_subject=end == "subject")
+            ]
+        return self._ends[thing]
+
+    def _holding(self, relation: str, maker: str) -> list[Fact]:
+        key = relation, maker
+        if key not in self._held:
+            self._held[key] = _firm(self.session, self.session.view.facts(relation=relation, subject=maker))
+        return self._held[key]
+
+
+def _by_role(roles: _Roles, factor: Mapping[Entity, Sense], known: Mapping[str, Party]) -> Iterator[Party]:
     """Yield the makers, holders, buyers and substitutes of what the factor is a measure of, and its own trade."""
+    session = roles.session
     for entity, sense in factor.items():
         measure = _OF_THING.get(entity.kind) or _measure(session, entity) if sense.measure is None else sense.measure
         thing = entity if entity.kind in _THINGS else session.known(entity.about) if measure else None
         if thing is None or thing.kind not in _THINGS or not measure:
             continue
         signs = {role: sign * sense.move for role, sign in _MEASURES[measure].items()}
-        parties = list(_of_roles(session, thing, signs, known))
+        parties = list(_of_roles(roles, thing, signs, known))
         if entity is not thing and measure in _OWN:
             yield from _own_trade(session, thing, [each for each in parties if each.sign == signs["maker"]])
         yield from parties
@@ -324,16 +363,17 @@ def _measure(session: QuerySession, entity: Entity) -> str:
 
 
 def _of_roles(
-    session: QuerySession, thing: Entity, signs: Mapping[str, int], known: Mapping[str, Party], why: str = ""
+    known_roles: _Roles, thing: Entity, signs: Mapping[str, int], known: Mapping[str, Party], why: str = ""
 ) -> Iterator[Party]:
     """Yield the parties of a thing by role; who has two roles of opposite sign (buys what it makes) is left out."""
+    session = known_roles.session
     grouped: dict[str, list[_Role]] = defaultdict(list)
     own = session.topics.ids(thing.id)
-    for role in _roles(session, thing.id):
+    for role in known_roles.of(thing.id):
         if role.role in signs and role.party not in own and role.party not in known:
             grouped[role.party].append(role)
     if "maker" in signs:
-        for party in _makers_of_downstream(session, thing.id) & grouped.keys():
+        for party in _makers_of_downstream(known_roles, thing.id) & grouped.keys():
             del grouped[party]
     for party, roles in sorted(grouped.items()):
         entity = session.known(party)
@@ -344,27 +384,13 @@ def _of_roles(
         yield Party(entity, signs[roles[0].role], "inferred", reason, facts, tuple(session.citations(facts, _CITED)))
 
 
-def _makers_of_downstream(session: QuerySession, thing: str) -> set[str]:
+def _makers_of_downstream(roles: _Roles, thing: str) -> set[str]:
     """Return who makes what a thing goes into: they buy it too, or make it for themselves."""
-    goes_into = {each.party for each in _roles(session, thing) if each.role == "buyer"}
+    session = roles.session
+    goes_into = {each.party for each in roles.direct(thing) if each.role == "buyer"}
+    session.meet_all(goes_into)
     things = [each for each in sorted(goes_into) if (known := session.known(each)) and known.kind in _THINGS]
-    return {role.party for each in things for role in _roles(session, each) if role.role == "maker"}
-
-
-def _roles(session: QuerySession, thing: str) -> list[_Role]:
-    """Return who makes, holds, buys or replaces the things of a topic, by the roles of ends in relations.yaml."""
-    found: list[_Role] = []
-    for name, relation in session.words.relations.items():
-        for end, role in relation.exposure.items():
-            for each in session.topics.ids(thing):
-                found += _ends_of(session, each, name, role, is_subject=end == "subject")
-    makers = [each for each in found if each.role == "maker"]
-    for name, relation in session.words.relations.items():
-        if relation.holds:
-            for maker in makers:
-                for fact in _firm(session, session.view.facts(relation=name, subject=maker.party)):
-                    found.append(_Role(fact.object, "holder", fact))
-    return found
+    return {role.party for each in things for role in roles.direct(each) if role.role == "maker"}
 
 
 def _ends_of(session: QuerySession, thing: str, relation: str, role: str, *, is_subject: bool) -> Iterator[_Role]:
@@ -391,13 +417,14 @@ def _firm(session: QuerySession, facts: Iterable[Fact]) -> list[Fact]:
 
 
 def _onward(
-    session: QuerySession, facts: Sequence[Fact], senses: Mapping[str, Sense], known: Mapping[str, Party]
+    roles: _Roles, facts: Sequence[Fact], senses: Mapping[str, Sense], known: Mapping[str, Party]
 ) -> Iterator[Party]:
     """Yield whom a stated effect reaches: makers of what moves, gains or pays, and those a sentence says it touches.
 
     The makers of a trade that gains or pays are looked for in the documents that say so: 电池 of a silver price is the
     solar cell, not the lithium battery.
     """
+    session = roles.session
     found: dict[str, list[Party]] = defaultdict(list)
     near = {item.document for fact in facts for item in fact.evidence}
     for fact in facts:
@@ -405,7 +432,7 @@ def _onward(
         for thing, sign, via in _reached(session, fact, direction):
             signs = {role: value * sign for role, value in _MEASURES[via].items() if role in {"maker", "holder"}}
             why = word("exposure.through", session.lang, cause=session.name(fact.object))
-            for party in (*_of_roles(session, thing, signs, known, why), *_stated_on(session, fact, direction, why)):
+            for party in (*_of_roles(roles, thing, signs, known, why), *_stated_on(session, fact, direction, why)):
                 measured = fact.object != thing.id
                 spoken = measured or any(item.document in near for each in party.facts for item in each.evidence)
                 if party.entity.kind == Kind.COMPANY and spoken and party.entity.id not in known:

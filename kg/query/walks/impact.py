@@ -306,6 +306,7 @@ def _party_links(session: QuerySession, parties: Sequence[Party]) -> list[Link]:
     grouped: dict[tuple[str, str, str, int], dict[str, Fact]] = defaultdict(dict)
     for fact in (fact for party in parties for fact in party.facts):
         grouped[fact.subject, fact.object, fact.relation, fact.sign][fact.id] = fact
+    session.read_facts({(subject, relation, target) for subject, target, relation, _ in grouped})
     return [
         session.link(list(facts.values()), sum(fact.witnesses * fact.confidence for fact in facts.values()))
         for _, facts in sorted(grouped.items())

@@ -33,11 +33,18 @@ Row = tuple[Any, ...]
 class SqliteFactReader:
     """Reads facts for one view; create one per read, within a transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, visibility: Visibility, vocabulary: Vocabulary) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        visibility: Visibility,
+        vocabulary: Vocabulary,
+        *,
+        witness: Mapping[str, str],
+    ) -> None:
         self._connection, self._visibility, self._vocabulary = connection, visibility, vocabulary
         self._ones = [name for name in vocabulary.relations if one_at_a_time(name, vocabulary)]
         self._subject_ones = [name for name in self._ones if vocabulary[name].one_per == "subject"]
-        self._witness = _first_of_families(connection, visibility)
+        self._witness = witness
 
     def everything(self) -> Iterator[Fact]:
         """Stream all facts in id order; only the ids of superseded facts are kept in memory."""
@@ -105,7 +112,8 @@ class SqliteFactReader:
         )
 
 
-def _first_of_families(connection: sqlite3.Connection, visibility: Visibility) -> dict[str, str]:
+def visible_witnesses(connection: sqlite3.Connection, visibility: Visibility) -> dict[str, str]:
+    """Return, for the visible documents with copies, the first document of their family."""
     copied = dict(connection.execute(sql.COPIED, visibility.parameters).fetchall())
     if not copied:
         return {}

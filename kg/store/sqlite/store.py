@@ -7,6 +7,7 @@ kg/store/sqlite/writer.py, the tables in kg/store/sqlite/schema.py.
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from kg.errors import StoreUnusable
@@ -17,7 +18,7 @@ from kg.store.rules.validated import read_from, utc
 from kg.store.sqlite import checks as sqlite_checks
 from kg.store.sqlite import journal, schema
 from kg.store.sqlite.connections import Connections, PinnedConnection, connect, make_ready, one_state, telling
-from kg.store.sqlite.facts import read_back
+from kg.store.sqlite.facts import read_back, visible_witnesses
 from kg.store.sqlite.view import SqliteView, visible_lengths, visible_names
 from kg.store.sqlite.writer import SqliteWriter
 from kg.store.visibility import ViewCache
@@ -59,6 +60,7 @@ class SqliteStore:
         self._connections = Connections(path)
         self._lengths: ViewCache[Lengths] = ViewCache()
         self._names: ViewCache[Names] = ViewCache()
+        self._witnesses: ViewCache[dict[str, str]] = ViewCache()
         self._overlays: ViewCache[Overlay] = ViewCache()
         make_ready(path, create=create)  # report an unusable file now, not at the first query
 
@@ -80,8 +82,10 @@ class SqliteStore:
         with writing(self._path), closing(connect(self._path)) as connection:
             with telling(self._path):
                 schema.complete(connection)
-            plain = self._plain(PinnedConnection(self._path, connection), None, None)
-            # The writer's overlay is not cached: it may be rolled back and its revision reused for another state.
+            # The writer's overlay and witnesses are not cached: it may be rolled back and its revision reused.
+            plain = replace(
+                self._plain(PinnedConnection(self._path, connection), None, None), _witnesses=visible_witnesses
+            )
             view = JudgedView(plain, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
             yield SqliteWriter(connection, self._path, view)
 
@@ -173,7 +177,13 @@ class SqliteStore:
                 (visibility, journal.state(connection)), lambda: visible_names(connection, visibility)
             )
 
-        return SqliteView(lender, self._vocabulary, lengths, names, as_of, utc(known_at) if known_at else None)
+        def witnesses(connection: sqlite3.Connection, visibility: Visibility) -> dict[str, str]:
+            return self._witnesses.get(
+                (visibility, journal.state(connection)), lambda: visible_witnesses(connection, visibility)
+            )
+
+        known = utc(known_at) if known_at else None
+        return SqliteView(lender, self._vocabulary, lengths, names, witnesses, as_of, known)
 
     def _view(self, lender: Lender, as_of: date | None, known_at: datetime | None) -> JudgedView:
         plain = self._plain(lender, as_of, known_at)

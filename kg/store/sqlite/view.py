@@ -100,6 +100,7 @@ class SqliteView:
     _vocabulary: Vocabulary
     _lengths: Callable[[sqlite3.Connection, Visibility], Lengths]
     _names: Callable[[sqlite3.Connection, Visibility], Names]
+    _witnesses: Callable[[sqlite3.Connection, Visibility], dict[str, str]]
     as_of: date | None
     known_at: datetime | None
     _period: Period | None = None
@@ -224,7 +225,7 @@ class SqliteView:
     def touching(self, entity_ids: Collection[str]) -> Iterator[Fact]:
         """Yield the facts with one of these entities at an end, one per wording."""
         with self._lender.reading() as connection:
-            facts = SqliteFactReader(connection, self.visibility, self._vocabulary).touching(_json_list(entity_ids))
+            facts = self._reader(connection).touching(_json_list(entity_ids))
         yield from facts
 
     @property
@@ -242,12 +243,16 @@ class SqliteView:
 
     def _matching(self, wanted: dict[str, str]) -> Iterator[Fact]:
         with self._lender.reading() as connection:
-            facts = SqliteFactReader(connection, self.visibility, self._vocabulary).matching(wanted)
+            facts = self._reader(connection).matching(wanted)
         yield from facts
 
     def _everything(self) -> Iterator[Fact]:
         with self._lender.streaming() as connection:
-            yield from SqliteFactReader(connection, self.visibility, self._vocabulary).everything()
+            yield from self._reader(connection).everything()
+
+    def _reader(self, connection: sqlite3.Connection) -> SqliteFactReader:
+        witness = self._witnesses(connection, self.visibility)
+        return SqliteFactReader(connection, self.visibility, self._vocabulary, witness=witness)
 
 
 def _json_list(ids: Collection[str]) -> str:

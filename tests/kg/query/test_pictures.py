@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from kg.query.pictures import chain_picture, factor_picture, places_of, relate_picture
 from kg.query.session import QuerySession
 from kg.query.walks.chain import chain
@@ -60,6 +62,18 @@ def test_what_moves_a_factor_is_left_of_it_and_who_it_moves_is_right():
     assert {path.nodes[0] for path in picture.paths} == {CUT, PRICE}
 
 
+@pytest.mark.parametrize("direction", [1, -1])
+def test_a_factor_has_its_own_move_and_only_what_is_inferred_to_move_has_a_basis(direction):
+    session = QuerySession(seen(*solar()))
+    picture = factor_picture(causes(session, PRICE, direction), impact(session, PRICE, direction))
+    items = [item for column in picture.columns for section in column.sections for item in section.items]
+    (topic,) = [item for item in items if item.topic]
+    assert (topic.entity.id, topic.move, topic.basis) == (PRICE, direction, "")
+    assert [item.basis for item in items if not item.move] == [""] * sum(not item.move for item in items)
+    (thing,) = [item for item in items if item.entity.id == SILICON]
+    assert (thing.move, thing.basis) == (direction, "inferred")
+
+
 def test_every_path_runs_from_left_to_right():
     picture = relate_picture(relate(seen(*solar()), TONGWEI, LONGI))
     step = _steps(picture)
@@ -78,5 +92,6 @@ def test_links_lead_only_to_what_is_shown():
 def test_suppliers_are_left_customers_right_owners_and_rivals_in_the_middle():
     assert places_of("supplies") == ((-1, "suppliers"), (1, "customers"))
     assert places_of("acquires") == ((0, "owners"), (1, "holdings"))
+    assert places_of("located_in")[1] == (0, "regions")
     assert places_of("competes_with")[0] == (0, "rivals")
     assert places_of("unheard_of")[0] == (0, "others")

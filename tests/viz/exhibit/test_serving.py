@@ -6,12 +6,15 @@ import json
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 from starlette.testclient import TestClient
 
 from kg.service.base import open_kb
 from tests.kg.query.world import LONGI, filled, solar
+from viz.exhibit import serving
+from viz.exhibit.pictures import picture_of
 from viz.exhibit.serving import ReaderNotes, explorer_app
 
 if TYPE_CHECKING:
@@ -123,6 +126,21 @@ def test_a_picture_is_the_answer_of_the_day(client):
     earlier = client.get("/explorer/picture/chain", params={**asked, "as_of": "2024-01-15"}).json()
     assert LONGI in found["ids"]
     assert LONGI not in earlier["ids"]
+
+
+def test_a_picture_is_answered_once_until_the_base_changes(client, kb, monkeypatch):
+    answered = Mock(wraps=picture_of)
+    monkeypatch.setattr(serving, "picture_of", answered)
+    asked = {"id": "industry:光伏"}
+    first, second = (client.get("/explorer/picture/chain", params=asked).json() for _ in range(2))
+    assert first == second
+    assert answered.call_count == 1
+    client.get("/explorer/picture/chain", params={**asked, "depth": 1})
+    assert answered.call_count == 2
+    headers = {"X-Liantu-Token": _token(client)}
+    client.post("/explorer/judge", params={**CLAIM, "document": _document(kb)}, headers=headers)
+    assert client.get("/explorer/picture/chain", params=asked).status_code == 200
+    assert answered.call_count == 3
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,8 @@ export function noFilters(): ViewFilter {
 const pictures = new Map<string, WirePicture | null>();
 const latest = new Map<string, WirePicture | null>();
 const KEPT = 400;
+/** milliseconds from a picture to what else is known of its names */
+const AFTER = 100;
 
 function questionOf(route: Route, day: string): [key: string, options: Record<string, string>] {
   const options: Record<string, string> = {};
@@ -96,6 +98,7 @@ function askedDays(route: Route): string[] {
 /** Load the answer that a view shows, and the facts that it rests on. */
 export async function loadPictures(route: Route): Promise<void> {
   if (pictures.size > KEPT) pictures.clear();
+  const later: string[] = [];
   for (const day of askedDays(route)) {
     const [key, options] = questionOf(route, day);
     if (!pictures.has(key)) pictures.set(key, route.ids.length ? await source.picture(route.view, route.ids, options) : null);
@@ -103,12 +106,13 @@ export async function loadPictures(route: Route): Promise<void> {
     if (picture?.records) {
       records.addEntities(picture.records.others);
       records.add(picture.records);
-      // what else is known of the names is not drawn: it may come later
-      void ensure(picture.ids).then(changed, () => undefined);
+      // what else is known of the names is not drawn: it comes later, after the picture is on the screen
+      later.push(...picture.ids, ...route.ids);
     } else await ensure(picture?.ids ?? []);
   }
   latest.set(route.view + route.ids.join(), pictures.get(questionOf(route, asOfText(route))[0]) ?? null);
-  await ensure([...route.ids, ...route.expanded]);
+  await ensure([...route.ids.filter((id) => !later.length || !entityOf(id)), ...route.expanded]);
+  if (later.length) setTimeout(() => void ensure(later).then(changed, () => undefined), AFTER);
 }
 
 /** Return the answers that a view shows; while another day is being asked for, the last one shown; undefined: none yet. */

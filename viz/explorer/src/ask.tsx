@@ -40,8 +40,8 @@ export function AskView({ route }: { route: Route }) {
 }
 
 /** Return the view that draws an answer. */
-function drawnOf({ day }: Route, { understood: { operation, direction, entities } }: Asked, view: Route["view"] | undefined): Route {
-  const down = view === "factor" && operation === "impact" && direction < 0 ? 1 : 0;
+function drawnOf({ day }: Route, { understood: { direction, entities } }: Asked, view: Route["view"] | undefined): Route {
+  const down = view === "factor" && direction < 0 ? 1 : 0;
   return { ...HOME, day, down, view: view ?? "company", ids: entities.slice(0, view === "path" ? 2 : 1).map(({ id }) => id) };
 }
 
@@ -54,8 +54,9 @@ function AskedPicture({ route, asked }: { route: Route; asked: Route }) {
   const pictures = route.view === "company" ? [] : (picturesOf(route) ?? []);
   if (loading.state === "loading") return <p class="faint wait" role="status">{t("loading")}</p>;
   if (loading.state !== "ready" || !entity) return null;
-  const plan = pictures.length ? answerPlan(records, pictures, filters, new Set(asked.open), []) : route.view === "company" ? profilePlan(records, entity, filters, new Set(asked.open), []) : null;
-  return plan?.links.length ? <div class="drawn"><Legend all={kindsOf(plan)} /><Drawn plan={plan} route={asked} filters={filters} title={entity.name} /></div> : null;
+  const answered = pictures.length ? answerPlan(records, pictures, filters, new Set(asked.open), []) : null;
+  const plan = answered?.links.length ? answered : profilePlan(records, entity, filters, new Set(asked.open), []);
+  return plan.links.length ? <div class="drawn"><Legend all={kindsOf(plan)} links={plan.links} /><Drawn plan={plan} route={asked} filters={filters} title={entity.name} /></div> : null;
 }
 
 function Lines({ lines }: { lines: AskedLine[] }) {

@@ -117,8 +117,7 @@ export function claimText(fact: Fact, asOf: number): string {
   return lang() === "zh" ? `${body}（${marks.join(" · ")}）` : `${body} (${marks.join(" · ")})`;
 }
 
-/** Return a relation's wording without the place of its object, for a heading or a column. */
+/** Return a relation's wording with … where the other end stands: 是…的上游, 由…生产. */
 export function relationText(fact: Fact, from: string): string {
-  const words = fact.subject.id === from ? fact.relation.wording : fact.relation.inverse;
-  return pick(words).replace(/…的?/, "").replace(/^是/, "") || fact.relation.name;
+  return pick(fact.subject.id === from ? fact.relation.wording : fact.relation.inverse) || fact.relation.name;
 }

@@ -58,7 +58,7 @@ export function CommonView({ route }: { route: Route }) {
   const filters = filtersOf(route);
   const loading = useLoading(() => Promise.all(route.ids.map((id) => loadSide(route, id))), `common:${route.ids.map((id) => pictureKey(chainOf(route, id))).join()}`);
   const names = route.ids.map((id) => entityOf(id)).filter((each): each is Entity => !!each);
-  const title = names.map((each) => nameAt(each, filters.asOf)).join(" ∩ ");
+  const title = names.map((each) => nameAt(each, filters.asOf)).join(t("and"));
   const sides = loading.state === "ready" ? route.ids.map((id) => sideOf(route, id, filters)) : [];
   const plan = names.length === 2 && sides.length === 2 ? commonPlan(records, names, sides, filters, new Set(route.open)) : null;
   const common = plan?.columns.find(({ index }) => index === 0)?.sections.flatMap(({ items }) => items.map(({ entity }) => entity)) ?? [];
@@ -70,7 +70,7 @@ export function CommonView({ route }: { route: Route }) {
     ...names.map((name, row) => ({ id: `side${row}`, title: nameAt(name, filters.asOf), value: (each: Entity) => between(each, row).map((link) => claimText(link.seen[0]!.fact, filters.asOf)).join("；"), show: (each: Entity) => <>{between(each, row).map((link) => evidenceButton(link, claimText(link.seen[0]!.fact, filters.asOf)))}</> })),
   ];
   const body = !plan ? null : !common.length ? <p class="empty">{t("none_common")}</p> : route.tab === "table" ? <DataTable name={title} rows={common} columns={columns} /> : (
-    <><Legend all={kindsOf(plan)} /><Drawn plan={plan} route={route} filters={filters} title={title} /></>
+    <><Legend all={kindsOf(plan)} links={plan.links} /><Drawn plan={plan} route={route} filters={filters} title={title} /></>
   );
   return <Frame route={route} title={title} subtitle={t("common")} loading={loading} links={plan?.links ?? []} tabs={TABS} notice={plan && !route.tab ? leftText(plan) : ""} weak={plan && !filters.weak ? countWeak(records, idsOf(plan), plan.links, filters) : 0}>{body}</Frame>;
 }
@@ -100,7 +100,7 @@ export function ContestedView({ route }: { route: Route }) {
   ];
   const weak = filters.weak ? 0 : contestedLinks({ ...filters, weak: true }).length - links.length;
   const body = !links.length ? <p class="empty">{t("none_contested")}</p> : route.tab === "table" ? <DataTable name={t("contested_all")} rows={links} columns={columns} /> : (
-    <><Legend all={kindsOf(plan)} /><Drawn plan={plan} route={route} filters={filters} title={t("contested_all")} /></>
+    <><Legend all={kindsOf(plan)} links={plan.links} /><Drawn plan={plan} route={route} filters={filters} title={t("contested_all")} /></>
   );
   return <Frame route={route} title={t("contested_all")} subtitle={t("links_n", { n: links.length })} loading={loading} links={links} tabs={TABS} notice={route.tab ? "" : leftText(plan)} weak={weak}>{body}</Frame>;
 }

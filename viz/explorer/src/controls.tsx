@@ -4,12 +4,12 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { asOfDay, asOfText, firstDay, lastDay, meta, runDay, runOf, sinceDay, source } from "./app";
 import { dayOf, iso } from "./data";
 import type { Link } from "./links";
-import { isPictured } from "./links";
+import { isPictured, linesOf } from "./links";
 import type { Match } from "./source";
 import { SourceError } from "./source";
 import type { Route } from "./state";
 import { canUndo, change, current, go, to, undo, write } from "./state";
-import { palette, signColor } from "./palette";
+import { kindColors, palette, signColor } from "./palette";
 import type { Key } from "./words";
 import { isKey, pick, t } from "./words";
 import type { Caption } from "./exports";
@@ -284,17 +284,17 @@ const CITED = 15;
 /** What a saved picture says of itself: its day, its lines, and the documents behind most of its links. */
 function captionOf(name: string, links: Link[]): Caption {
   const { neutral, contested } = palette();
+  const tones: Record<string, string> = { plus: signColor(1), minus: signColor(-1), contested };
+  const kinds = new Set(links.flatMap(({ subject, object }) => [subject.kind, object.kind]));
   const asOf = asOfDay(current());
   const documents = new Map<string, string>();
   for (const link of links) for (const { evidence } of link.seen) for (const { doc } of evidence) documents.set(doc.id, [doc.title, doc.publisher, iso(doc.day)].filter(Boolean).join("，"));
   const cited = [...documents.values()];
   return {
     head: [name, `${t("as_of")} ${iso(asOf)}`],
-    legend: [
-      [t("same"), signColor(1), ""], [t("opposite"), signColor(-1), ""], [t("structure"), neutral, ""], [t("uncertain"), neutral, "4 3"],
-      [t("unsure"), neutral, "1 3"], [t("negated"), neutral, "2 4"], [t("contested_mark"), contested, ""],
-    ],
-    sources: [`${t("numbered")}：`, ...cited.slice(0, CITED).map((text, row) => `${row + 1}. ${text}`), ...(cited.length > CITED ? [t("more", { n: cited.length - CITED })] : [])],
+    kinds: Object.keys(meta.kinds).filter((kind) => kinds.has(kind)).map((kind) => [pick(meta.kinds[kind]), ...kindColors(kind)]),
+    legend: linesOf(links).map(([tone, key, dash]) => [t(key), tones[tone] ?? neutral, dash]),
+    sources: [`${t("numbered")}：`, ...cited.slice(0, CITED).map((text, row) => `${row + 1}. ${text}`), ...(cited.length > CITED ? [t("more_documents", { n: cited.length - CITED })] : [])],
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { asOfDay, ensure, entityOf, meta, records, filtersOf, source, useLoading } from "./app";
-import { claimText, relationText } from "./claims";
+import { claimText } from "./claims";
 import type { Entity, Evidence, VisibleFact } from "./data";
 import { certainty, cut, independent, iso, nameAt, see } from "./data";
 import type { Link } from "./links";
@@ -101,7 +101,7 @@ function About({ entity, route, act }: { entity: Entity; route: Route; act: Para
         {links.map((link) => (
           <li key={link.key}>
             <button type="button" class="plain" onClick={() => change({ pick: `l:${link.key}` }, true)}>
-              <span class="faint">{relationText(link.seen[0]!.fact, entity.id)}</span> {nameAt(other(link, entity.id), filters.asOf)}
+              {claimText(link.seen[0]!.fact, filters.asOf)}
               <span class="faint"> {[...marksOf(link), `${Math.round(link.certainty * 100)}%`].join(" · ")}</span>
             </button>
           </li>

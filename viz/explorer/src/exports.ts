@@ -77,6 +77,7 @@ export function saveGraphml(name: string, links: Link[], iso: (day: number) => s
 /** What a saved picture says of itself: what and when above it, what lines mean and the sources below it. */
 export interface Caption {
   head: string[];
+  kinds: [text: string, fill: string, line: string][];
   legend: [text: string, color: string, dash: string][];
   sources: string[];
 }
@@ -85,7 +86,7 @@ const EDGE = 20;
 const STEP = 17;
 
 /** Return a copy of a picture with its caption, in the picture's own units. */
-function captioned(svg: SVGSVGElement, { head, legend, sources }: Caption): SVGSVGElement {
+function captioned(svg: SVGSVGElement, { head, kinds, legend, sources }: Caption): SVGSVGElement {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const { width, height } = svg.viewBox.baseVal;
   const scale = svg.width.baseVal.value / width;
@@ -98,15 +99,15 @@ function captioned(svg: SVGSVGElement, { head, legend, sources }: Caption): SVGS
     return made;
   };
   const lines = sources.flatMap((source) => broken(source, width - 2 * EDGE, 11));
-  const rows: [string, string, string][][] = [[]];
+  const rows: [string, string, string, boolean][][] = [[]];
   let used = 0;
-  for (const each of legend) {
+  for (const each of [...kinds.map((kind) => [...kind, true] as const), ...legend.map((line) => [...line, false] as const)]) {
     const wide = widthOf(each[0], 11) + 52;
     if (used && used + wide > width - 2 * EDGE) {
       rows.push([]);
       used = 0;
     }
-    rows.at(-1)!.push(each);
+    rows.at(-1)!.push([...each]);
     used += wide;
   }
   const top = 14 + head.length * 22;
@@ -116,8 +117,9 @@ function captioned(svg: SVGSVGElement, { head, legend, sources }: Caption): SVGS
   let y = height + EDGE;
   for (const row of rows) {
     let x = EDGE;
-    for (const [text, color, dash] of row) {
-      add("line", { x1: x, x2: x + 26, y1: y - 4, y2: y - 4, stroke: color, "stroke-width": 2.5, "stroke-dasharray": dash || "none" });
+    for (const [text, color, dash, box] of row) {
+      if (box) add("rect", { x, y: y - 10, width: 26, height: 11, rx: 3, fill: color, stroke: dash });
+      else add("line", { x1: x, x2: x + 26, y1: y - 4, y2: y - 4, stroke: color, "stroke-width": 2.5, "stroke-dasharray": dash || "none" });
       add("text", { x: x + 32, y, "font-size": 11, fill: faint }, text);
       x += widthOf(text, 11) + 52;
     }

@@ -10,7 +10,7 @@ import type { Entity } from "./data";
 import { iso, nameAt } from "./data";
 import { Drawer, LIST } from "./drawer";
 import type { Link, ViewFilter } from "./links";
-import { linksOf } from "./links";
+import { linesOf, linksOf } from "./links";
 import { WatchButton } from "./kept";
 import { kindColors } from "./palette";
 import { Picture } from "./picture";
@@ -43,13 +43,15 @@ interface FrameProps {
   links: Link[];
   tabs: [string, Key][];
   notice?: string;
+  /** what a saved picture says, beside its title, that it answers */
+  asked?: string;
   /** how many links or events are too unsure to be shown */
   weak?: number;
   children: ComponentChild;
 }
 
 /** The frame of every view: title, tabs, tools, contents, drawer, time, and the numbered sources of a printed page. */
-export function Frame({ route, title, subtitle, loading, links, tabs, notice, weak = 0, children }: FrameProps) {
+export function Frame({ route, title, subtitle, loading, links, tabs, notice, asked, weak = 0, children }: FrameProps) {
   const shown = tabs.some(([tab]) => tab === route.tab) ? route.tab : "";
   const watched = route.ids.length === 1 ? entityOf(route.ids[0]!) : undefined;
   useEffect(() => {
@@ -74,7 +76,7 @@ export function Frame({ route, title, subtitle, loading, links, tabs, notice, we
         <CommonMenu route={route} />
         <UndoButton />
         <Filters route={route} />
-        <ExportMenu name={title} links={links} />
+        <ExportMenu name={asked ? `${title} · ${asked}` : title} links={links} />
       </header>
       <div class="stage">
         <div class="content">
@@ -129,20 +131,19 @@ export function Drawn({ plan, route, filters, title }: { plan: Plan; route: Rout
   );
 }
 
-const LEGEND: [string, Key, string][] = [["plus", "same", ""], ["minus", "opposite", ""], ["neutral", "structure", ""], ["neutral", "uncertain", "4 3"], ["neutral", "unsure", "1 3"], ["denied", "negated", "2 4"], ["contested", "contested_mark", ""]];
-
 export function kindsOf(plan: Plan): string[] {
   return plan.columns.flatMap(({ sections }) => sections.flatMap(({ items }) => items.map(({ entity }) => entity.kind)));
 }
 
-/** What kinds and lines look like; a network draws but the first three kinds of lines. */
-export function Legend({ all, lines = LEGEND.length, children }: { all: string[]; lines?: number; children?: ComponentChild }) {
+/** What the kinds and lines that are drawn look like; a network draws but the first three kinds of lines. */
+export function Legend({ all, links, plain = false, children }: { all: string[]; links: Link[]; plain?: boolean; children?: ComponentChild }) {
   const kinds = new Set(all);
+  const lines = plain ? linesOf(links).filter(([tone, , dash]) => !dash && tone !== "contested") : linesOf(links);
   return (
     <p class="legend faint" aria-label={t("legend")}>
       {children}
       {Object.keys(meta.kinds).filter((kind) => kinds.has(kind)).map((kind) => <span key={kind}><svg width="18" height="12" aria-hidden="true"><rect x="1" y="1" width="16" height="10" rx={kind === "company" ? 2 : 5} fill={kindColors(kind)[0]} stroke={kindColors(kind)[1]} /></svg>{pick(meta.kinds[kind])}</span>)}
-      {LEGEND.slice(0, lines).map(([tone, key, dash]) => <span key={key}><svg width="26" height="8" aria-hidden="true"><line x1="0" x2="26" y1="4" y2="4" class={tone} stroke-dasharray={dash || undefined} /></svg>{t(key)}</span>)}
+      {lines.map(([tone, key, dash]) => <span key={key}><svg width="26" height="8" aria-hidden="true"><line x1="0" x2="26" y1="4" y2="4" class={tone} stroke-dasharray={dash || undefined} /></svg>{t(key)}</span>)}
       <span title={t("hint_keys")}>{t("hint")}</span>
     </p>
   );

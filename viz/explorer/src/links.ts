@@ -2,6 +2,7 @@
 
 import type { Entity, Evidence, Fact, Records, Relation, VisibleFact, WirePicture } from "./data";
 import { at, certainty, independent, see } from "./data";
+import type { Key } from "./words";
 
 export interface ViewFilter {
   asOf: number;
@@ -43,6 +44,23 @@ export interface Link {
   weak: boolean;
   isNew: boolean;
   ended: boolean;
+}
+
+export type Line = [tone: string, key: Key, dash: string];
+
+const LINES: [...Line, drawn: (link: Link) => boolean][] = [
+  ["plus", "same", "", (link) => link.sign > 0],
+  ["minus", "opposite", "", (link) => link.sign < 0],
+  ["neutral", "structure", "", (link) => !link.sign],
+  ["neutral", "uncertain", "4 3", (link) => link.modality !== "asserted"],
+  ["neutral", "unsure", "1 3", (link) => link.weak],
+  ["denied", "negated", "2 4", (link) => link.negated],
+  ["contested", "contested_mark", "", (link) => link.contested],
+];
+
+/** Return the kinds of lines that some links are drawn as, for a legend. */
+export function linesOf(links: Link[]): Line[] {
+  return LINES.filter(([, , , drawn]) => links.some(drawn)).map(([tone, key, dash]) => [tone, key, dash]);
 }
 
 const MODALITY_FACTORS: Record<string, number> = {

@@ -9,6 +9,7 @@ import { nameAt } from "./data";
 import type { Link, ViewFilter } from "./links";
 import { linksOf, other } from "./links";
 import { blended, kindColors, palette, signColor } from "./palette";
+import { namesakesOf } from "./picture";
 import { t } from "./words";
 
 const FRONTIER = 120;
@@ -76,6 +77,7 @@ function graphOf(network: Network, seeds: string[], filters: ViewFilter): Graph 
   const graph = new Graph({ multi: true });
   const colors = palette();
   const chosen = new Set(seeds);
+  const namesakes = namesakesOf(network.nodes.flatMap((id) => records.entities.get(id) ?? []), filters.asOf);
   const degree = new Map<string, number>();
   for (const link of network.links) for (const end of [link.subject.id, link.object.id]) degree.set(end, (degree.get(end) ?? 0) + 1);
   network.nodes.forEach((id, row) => {
@@ -85,7 +87,7 @@ function graphOf(network: Network, seeds: string[], filters: ViewFilter): Graph 
     const [angle, radius] = [row * 2.399963, Math.sqrt(row + 0.5)];
     const size = chosen.has(id) ? 12 : 3 + Math.min(6, Math.sqrt(degree.get(id) ?? 1));
     graph.addNode(id, {
-      x: Math.cos(angle) * radius, y: Math.sin(angle) * radius, size, label: nameAt(entity, filters.asOf), color: kindColors(entity.kind)[1],
+      x: Math.cos(angle) * radius, y: Math.sin(angle) * radius, size, label: nameAt(entity, filters.asOf) + (namesakes.get(id) ?? ""), color: kindColors(entity.kind)[1],
       forceLabel: chosen.has(id),
     });
   });

@@ -12,6 +12,8 @@ import { pick as wordOf, t } from "./words";
 
 const WIDTH = 176;
 const GAP = 92;
+/** between the columns of a chain of five and more, so that five fit a window of 1280 pixels and six one of 1440 */
+const NARROW = 62;
 /** a small drawing grows with its window up to this */
 const LARGEST = 1.7;
 const PAD = 20;
@@ -54,6 +56,8 @@ export interface Drawing {
   headings: Heading[];
   folds: Fold[];
   lanes: { x: number; width: number; caption: string }[];
+  /** between columns */
+  gap: number;
 }
 
 /** Return the width of a text in pixels, near enough to cut it: Chinese characters are square, others about half. */
@@ -65,10 +69,10 @@ export function widthOf(text: string, size: number): number {
 
 const MOST_LINES = 6;
 
-/** Break a text into lines of a width, between words where there are any; what takes more than six lines is cut. */
+/** Break a text into lines of a width, between words or before a ·; what takes more than six lines is cut. */
 export function broken(text: string, width: number, size: number): string[] {
   const lines = [""];
-  for (const word of text.match(/[\x21-\u2e7f]+\s*|[^\x21-\u2e7f]/gu) ?? []) {
+  for (const word of text.match(/(?:· )?(?:[\x21-\u2e7f]+\s*|[^\x21-\u2e7f])/gu) ?? []) {
     const pieces = widthOf(word, size) > width ? Array.from(word) : [word];
     for (const piece of pieces) {
       if (lines.at(-1) && widthOf((lines.at(-1) + piece).trimEnd(), size) > width) lines.push("");
@@ -123,9 +127,10 @@ export function arrange(plan: Plan, names: Names): Drawing {
   const top = PAD + (captioned ? 26 : 0);
   const heights = plan.columns.map(({ sections }) => sections.reduce((sum, section) => sum + sectionHeight(section, names), 0));
   const tallest = Math.max(60, ...heights);
-  const drawing: Drawing = { width: 0, height: top + tallest + PAD, boxes: [], headings: [], folds: [], lanes: [] };
+  const gap = captioned && plan.columns.length > 4 ? NARROW : GAP;
+  const drawing: Drawing = { width: 0, height: top + tallest + PAD, boxes: [], headings: [], folds: [], lanes: [], gap };
   plan.columns.forEach((column, place) => {
-    const x = PAD + place * (WIDTH + GAP);
+    const x = PAD + place * (WIDTH + gap);
     let y = top + (captioned ? 0 : (tallest - heights[place]!) / 2);
     if (captioned) drawing.lanes.push({ x: x - 12, width: WIDTH + 24, caption: column.caption });
     for (const section of column.sections) {
@@ -147,16 +152,16 @@ export function arrange(plan: Plan, names: Names): Drawing {
       }
       y += 10;
     }
-    drawing.width = x + WIDTH + PAD + bulge(plan, column);
+    drawing.width = x + WIDTH + PAD + bulge(plan, column, gap);
   });
   return drawing;
 }
 
 /** Return the room that links between the items of a last column take to its right. */
-function bulge(plan: Plan, column: Plan["columns"][number]): number {
+function bulge(plan: Plan, column: Plan["columns"][number], gap: number): number {
   if (column !== plan.columns.at(-1)) return 0;
   const ids = new Set(column.sections.flatMap(({ items }) => items.map(({ entity }) => entity.id)));
-  return plan.links.some((link) => !plan.nested.has(link.key) && ids.has(link.subject.id) && ids.has(link.object.id)) ? GAP - PAD : 0;
+  return plan.links.some((link) => !plan.nested.has(link.key) && ids.has(link.subject.id) && ids.has(link.object.id)) ? gap - PAD : 0;
 }
 
 function faceHeight(face: Face): number {
@@ -183,7 +188,7 @@ interface Props {
 
 export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAct, onFold }: Props) {
   const frame = useRef<HTMLDivElement>(null);
-  const names = { asOf, pinned, marks: marksOf(plan), namesakes: namesakesOf(plan, asOf) };
+  const names = { asOf, pinned, marks: marksOf(plan), namesakes: namesakesOf(plan.columns.flatMap(({ sections }) => sections.flatMap(({ items }) => items.map(({ entity }) => entity))), asOf) };
   const drawing = arrange(plan, names);
   const curves = curvesOf(plan, drawing);
   const colors = palette();
@@ -303,11 +308,9 @@ function marksOf(plan: Plan): Map<string, "is_new" | "is_ended"> {
 }
 
 /** Return what tells items of one name apart: their kind, or the code where the kind is the same. */
-function namesakesOf(plan: Plan, asOf: number): Map<string, string> {
+export function namesakesOf(all: Entity[], asOf: number): Map<string, string> {
   const named = new Map<string, Map<string, Entity>>();
-  for (const { sections } of plan.columns) {
-    for (const { items } of sections) for (const { entity } of items) named.set(nameAt(entity, asOf), (named.get(nameAt(entity, asOf)) ?? new Map()).set(entity.id, entity));
-  }
+  for (const entity of all) named.set(nameAt(entity, asOf), (named.get(nameAt(entity, asOf)) ?? new Map()).set(entity.id, entity));
   const found = new Map<string, string>();
   for (const alike of named.values()) {
     if (alike.size < 2) continue;
@@ -362,6 +365,8 @@ const MARK = 8;
 const TIGHT = 5;
 /** lines of one relation at one end that have its name on them; more would only repeat it */
 const NAMED = 2;
+/** lines of a picture; names on more would hide the lines */
+const CROWD = 45;
 
 /** The stronger a link, the later it is drawn, so that a weak one never covers it; signs and names keep apart. */
 function curvesOf(plan: Plan, drawing: Drawing): Curve[] {
@@ -396,8 +401,12 @@ function curvesOf(plan: Plan, drawing: Drawing): Curve[] {
     }
   }
   const named = new Map<string, number>();
+  const chain = plan.columns.some((column) => column.caption);
+  const crowded = curves.length > CROWD;
   for (const each of curves) {
-    const text = shortName(each.link);
+    // the columns of a chain say what its lines mean
+    const plain = !each.link.contested && !each.link.negated && (crowded || (chain && each.link.relation.role === "flow"));
+    const text = plain ? "" : shortName(each.link);
     const hubs = [each.link.subject.id, each.link.object.id].map((id) => `${id} ${text}`);
     const place = text && (each.link.contested || hubs.every((hub) => (named.get(hub) ?? 0) < NAMED)) ? spot(each.at, widthOf(text, SMALL) / 2 + 2, 7, taken) : null;
     if (!place) continue;
@@ -435,7 +444,7 @@ function curve(link: Link, from: Box, into: Box, turn: number, drawing: Drawing)
   const right = into.column > from.column;
   if (from.column === into.column) {
     const [x1, x2] = [from.x + from.width, into.x + into.width];
-    const bend = Math.max(x1, x2) + Math.min(GAP - 22, 16 + Math.abs(y2 - y1) / 12) + Math.abs(shift);
+    const bend = Math.max(x1, x2) + Math.min(drawing.gap - 22, 16 + Math.abs(y2 - y1) / 12) + Math.abs(shift);
     return through(link, [[[x1, y1], [bend, y1], [bend, y2], [x2, y2]]]);
   }
   const start: Point = [right ? from.x + from.width : from.x, y1];
@@ -445,7 +454,7 @@ function curve(link: Link, from: Box, into: Box, turn: number, drawing: Drawing)
   for (let column = from.column + step; column !== into.column; column += step) {
     const wanted = y1 + (y2 - y1) * Math.abs((column - from.column) / (into.column - from.column));
     const y = gapNear(drawing, column, wanted);
-    const x = PAD + column * (WIDTH + GAP);
+    const x = PAD + column * (WIDTH + drawing.gap);
     stops.push(right ? [x - 6, y] : [x + WIDTH + 6, y], right ? [x + WIDTH + 6, y] : [x - 6, y]);
   }
   stops.push(end);
@@ -458,7 +467,7 @@ function curve(link: Link, from: Box, into: Box, turn: number, drawing: Drawing)
 
 /** Return the height nearest to one at which a line passes a column without meeting a box or a heading. */
 function gapNear(drawing: Drawing, column: number, wanted: number): number {
-  const x = PAD + column * (WIDTH + GAP);
+  const x = PAD + column * (WIDTH + drawing.gap);
   const spans = drawing.boxes.filter((box) => box.column === column).map((box): [number, number] => [box.y - 3, box.y + box.height + 3]);
   spans.push(...drawing.headings.filter((each) => each.x === x).map((each): [number, number] => [each.y - 14, each.y + 5 + (each.lines.length - 1) * LINE]));
   spans.push(...drawing.folds.filter((each) => each.x === x).map((each): [number, number] => [each.y - 2, each.y + ROW]));

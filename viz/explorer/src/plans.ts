@@ -159,7 +159,7 @@ export function profilePlan(records: Records, entity: Entity, filters: ViewFilte
   place((section) => ABOVE.includes(section));
   builder.add(0, "self", "", item(entity, entity.code, { strong: true }));
   if (entity.kind === "company") for (const [column, section] of RESERVED) builder.reserve(column, section);
-  for (const section of ["rivals", "peers", "products", "makers", "components", "industries", "others"] as Key[]) {
+  for (const section of ["rivals", "peers", "products", "makers", "components", "industries", "regions", "others"] as Key[]) {
     place((each, column) => column === 0 && each === section);
   }
   place((_, column) => column !== 0);

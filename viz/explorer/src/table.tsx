@@ -24,6 +24,8 @@ interface Props<Row> {
 
 const MOST = 500;
 
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
 export function DataTable<Row extends object>({ name, rows, columns, sort = [] }: Props<Row>) {
   const [sorting, setSorting] = useState<SortingState>(sort);
   const [filter, setFilter] = useState("");
@@ -63,7 +65,7 @@ export function DataTable<Row extends object>({ name, rows, columns, sort = [] }
               {table.getFlatHeaders().map((header) => {
                 const order = header.column.getIsSorted();
                 return (
-                  <th key={header.id} scope="col" aria-sort={order === "asc" ? "ascending" : order === "desc" ? "descending" : "none"}>
+                  <th key={header.id} scope="col" class={typeof shown[0]?.getValue(header.id) === "number" ? "number" : ""} aria-sort={order === "asc" ? "ascending" : order === "desc" ? "descending" : "none"}>
                     <button type="button" class="plain" onClick={() => header.column.toggleSorting(order === "asc")}>
                       {String(header.column.columnDef.header)}
                       <span aria-hidden="true">{order === "asc" ? " ▴" : order === "desc" ? " ▾" : ""}</span>
@@ -78,7 +80,7 @@ export function DataTable<Row extends object>({ name, rows, columns, sort = [] }
               <tr key={row.id}>
                 {columns.map((column) => {
                   const value = column.value(row.original);
-                  return <td key={column.id} class={typeof value === "number" ? "number" : ""}>{column.show ? column.show(row.original) : value}</td>;
+                  return <td key={column.id} class={typeof value === "number" ? "number" : DAY.test(value) ? "day" : ""}>{column.show ? column.show(row.original) : value}</td>;
                 })}
               </tr>
             ))}

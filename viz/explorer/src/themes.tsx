@@ -64,7 +64,8 @@ const NEWS = 16;
 export function NewsPicture({ route, day }: { route: Route; day: number | null }) {
   const loading = useLoading(() => loadRun(day), `run:${day}`);
   const run = runOf(day);
-  if (!run || loading.state !== "ready") return <div class="news" aria-hidden="true" />;
+  if (day !== null && (!run || loading.state !== "ready")) return <div class="news"><p class="faint" role="status">{t("loading")}</p></div>;
+  if (!run) return null;
   const filters = filtersOf(route);
   const news = run.themes.flatMap((theme) => theme.news.flatMap(([, facts]) => facts));
   const cited = new Set(news.length ? news : run.themes.flatMap((theme) => theme.lines.flatMap(([, facts]) => facts)));
@@ -139,7 +140,7 @@ export function ThemePage({ route }: { route: Route }) {
         <h2>{t("biography")}</h2>
         <Chapters events={events} asOf={filters.asOf} />
       </section>
-      {plan ? <div class="drawn"><Legend all={kindsOf(plan)} /><Drawn plan={plan} route={route} filters={filters} title={theme.title} /></div> : null}
+      {plan ? <div class="drawn"><Legend all={kindsOf(plan)} links={plan.links} /><Drawn plan={plan} route={route} filters={filters} title={theme.title} /></div> : null}
     </div>
   );
   return <Frame route={route} title={theme?.title ?? t("theme")} subtitle={t("members", { n: members.length })} loading={loading} links={plan?.links ?? []} tabs={[]} notice={plan ? leftText(plan) : ""} weak={plan && !filters.weak ? countWeak(records, new Set(members), links, filters) : 0}>{body}</Frame>;
@@ -164,7 +165,7 @@ function Since({ id, members, links, events, filters, before }: { id: string; me
   return (
     <div class="since">
       <h2>{t("changes", { day: iso(filters.since!), n: fresh.length, m: ended.length })}</h2>
-      {then ? null : <p>{t("theme_new")}</p>}
+      {then ? null : <p>{before === null ? t("no_run_then", { day: iso(filters.since!) }) : t("theme_new")}</p>}
       {joined.length ? <p>{t("joined", { n: joined.length })}：{names(joined)}</p> : null}
       {left.length ? <p>{t("went", { n: left.length })}：{names(left)}</p> : null}
       <Chapters events={events} asOf={filters.asOf} />

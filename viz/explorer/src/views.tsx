@@ -42,7 +42,7 @@ export function CompanyView({ route }: { route: Route }) {
   else if (route.tab === "figures") body = <Figures entity={entity} filters={filters} />;
   else if (route.tab === "events") body = <Events entity={entity} filters={filters} />;
   else if (route.tab === "themes") body = <ThemesOf entity={entity} filters={filters} />;
-  else body = links.length ? <><Legend all={kindsOf(plan)} /><Drawn plan={plan} route={route} filters={filters} title={title} /></> : <Empty name={title} route={route} />;
+  else body = links.length ? <><Legend all={kindsOf(plan)} links={plan.links} /><Drawn plan={plan} route={route} filters={filters} title={title} /></> : <Empty name={title} route={route} />;
   return <Frame route={route} title={title} subtitle={subtitle} loading={ready} links={plan?.links.length ? plan.links : links} tabs={COMPANY_TABS.filter(([tab]) => !meta.alone || tab !== "themes")} notice={plan && !route.tab ? leftText(plan) : ""} weak={weak}>{body}</Frame>;
 }
 
@@ -96,12 +96,14 @@ interface AnswerProps {
   subtitle: string;
   tabs: [string, Key][];
   tools?: ComponentChild;
+  /** the question in words, for a saved picture */
+  asked?: string;
   none: ComponentChild;
   table: (plan: Plan, pictures: WirePicture[], filters: ViewFilter) => ComponentChild;
 }
 
 /** A view that draws the answer to a question, or lists it. */
-function AnswerView({ route, title, subtitle, tabs, tools, none, table }: AnswerProps) {
+function AnswerView({ route, title, subtitle, tabs, tools, asked, none, table }: AnswerProps) {
   const filters = filtersOf(route);
   const loading = useLoading(() => loadPictures(route), pictureKey(route));
   const pictures = picturesOf(route);
@@ -110,12 +112,12 @@ function AnswerView({ route, title, subtitle, tabs, tools, none, table }: Answer
   const notes = [plan && !route.tab ? leftText(plan) : "", meta.mode === "packed" && plan && filtersOrDays(route) ? t("packed_answer") : ""];
   const body = !plan ? null : !plan.links.length ? <>{tools ? <p class="buttons">{tools}</p> : null}{none}</> : route.tab === "table" ? table(plan, pictures!, filters) : (
     <>
-      <Legend all={kindsOf(plan)}>{tools}</Legend>
+      <Legend all={kindsOf(plan)} links={plan.links}>{tools}</Legend>
       <Drawn plan={plan} route={route} filters={filters} title={title} />
     </>
   );
   const shown: Loading = plan && loading.state === "loading" ? { ...loading, state: "ready" } : loading;
-  return <Frame route={route} title={title} subtitle={subtitle} loading={shown} links={plan?.links ?? []} tabs={tabs} notice={notes.filter(Boolean).join(" · ")} weak={plan && !filters.weak ? countWeak(records, idsOf(plan), plan.links, filters) : 0}>{body}</Frame>;
+  return <Frame route={route} title={title} subtitle={subtitle} loading={shown} links={plan?.links ?? []} tabs={tabs} notice={notes.filter(Boolean).join(" · ")} asked={asked} weak={plan && !filters.weak ? countWeak(records, idsOf(plan), plan.links, filters) : 0}>{body}</Frame>;
 }
 
 function filtersOrDays(route: Route): boolean {
@@ -134,7 +136,7 @@ export function ChainView({ route }: { route: Route }) {
   ));
   return (
     <AnswerView
-      route={route} title={title} subtitle={subtitle} tabs={PICTURE_TABS} tools={tools} none={<None name={title} route={route} />}
+      route={route} title={title} subtitle={subtitle} tabs={PICTURE_TABS} tools={tools} asked={t("chain")} none={<None name={title} route={route} />}
       table={(plan, _, filters) => <ChainTable plan={plan} filters={filters} name={title} />}
     />
   );
@@ -214,7 +216,7 @@ export function FactorView({ route }: { route: Route }) {
   ));
   return (
     <AnswerView
-      route={route} title={title} subtitle={subtitle} tabs={PICTURE_TABS} tools={tools} none={<None name={title} route={route} />}
+      route={route} title={title} subtitle={subtitle} tabs={PICTURE_TABS} tools={tools} asked={t(route.down ? "if_down" : "if_up")} none={<None name={title} route={route} />}
       table={(_, pictures, filters) => <PathTable pictures={pictures} filters={filters} name={title} direction={route.down ? -1 : 1} />}
     />
   );
@@ -276,7 +278,7 @@ export function NetworkPage({ route }: { route: Route }) {
         {[1, 2, 3].map((step) => <button key={step} type="button" aria-pressed={step === depth} onClick={() => change({ depth: step })}>{t("depth", { n: step })}</button>)}
         {[300, MOST_NODES, 2000, 5000].map((count_) => <button key={count_} type="button" aria-pressed={count_ === most} onClick={() => change({ most: count_ })}>≤ {count_}</button>)}
       </p>
-      <Legend all={network.nodes.map((node) => entityOf(node)?.kind ?? "")} lines={3} />
+      <Legend all={network.nodes.map((node) => entityOf(node)?.kind ?? "")} links={network.links} plain />
       {network.links.length ? <NetworkView network={network} seeds={seeds} filters={filters} version={version} onPick={(what) => change({ pick: what }, true)} onAct={(action, node) => act(route, action, node)} /> : <Empty name={title} route={route} />}
     </Frame>
   );
