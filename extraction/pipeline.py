@@ -109,13 +109,15 @@ class Extractor:
             StageReader(),
         ]
         linker = NameLinker(self._lexicon, master, partial(_kinds_of, edges))
-        if edges is not None:
-            self._readers.append(EdgeReader(edges, linker, min_confidence=min_confidence))
-        self._readers += [
+        tables: list[ClaimReader] = [
             TableClaims(by_lists, self._lexicon),
             StatementReader(self._lexicon),
             FilingLinkReader(by_lists),
         ]
+        self._foreign_readers = [*self._readers, *tables]
+        if edges is not None:  # it knows Chinese
+            self._readers.append(EdgeReader(edges, linker, min_confidence=min_confidence))
+        self._readers += tables
         self._model_reader = ModelReader(linker)
 
     @classmethod
@@ -166,12 +168,12 @@ class Extractor:
         annotated = self.annotate(replace(document, blocks=read_blocks))
         if filing and plain:
             annotated = structs.replace(annotated, filing=WholeFiling(filing, document))
-        found, unclear = Claims.of(annotated, self._readers)
+        foreign = plain and document.language != "zh"  # the readers know Chinese notes; what they doubt is not kept
+        found, unclear = Claims.of(annotated, self._foreign_readers if foreign else self._readers)
         senses = Senses(annotated.title, document.text)
         local = settled([(senses.of_claim(claim, sentence), sentence) for claim, sentence in found])
         claims, refused = self._model_reader.combine(annotated, local, replies)
         firms = firms_of_persons(annotated.sentences, claims)
-        foreign = plain and document.language != "zh"  # the readers know Chinese notes; what they doubt is not kept
         least = max(self._min_confidence, _FOREIGN_CONFIDENCE) if foreign else self._min_confidence
         claims = [
             (claim_within_firms(claim, firms), sentence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -113,7 +114,7 @@ class Document:
         """Return the 1-based page of an offset, or None if the format has no pages."""
         if not self.pages:
             return None
-        return sum(1 for begin in self.pages if begin <= offset) or 1
+        return bisect_right(self.pages, offset) or 1
 
 
 class ChunkKind(StrEnum):

@@ -75,7 +75,7 @@ class FilingLinkReader:
             for other in filter(None, others):
                 year = _year_of(text, match, filing)
                 yield _Link("supplies", other, issuer, match.span(), year, qualifiers=_BY_CUSTOMER)
-        for name, share, span in _stakes(text):
+        for name, share, span in _stakes(text, filing.company):
             held = self._known(document, name) or _unlisted(name)
             if held.entity != issuer.entity:
                 yield from _held(issuer, held, share, span, filing.year)
@@ -176,14 +176,14 @@ def _lists(text: str) -> Iterator[tuple[list[_Row], bool]]:
     """Yield the rows below each heading of subsidiaries, and whether its head has a percent sign."""
     rows, percent, gap, start, at = list[_Row](), False, 0, -1, 0
     for line in text.split("\n"):
-        if start >= 0 and (gap > _LIST_GAP or at - start > _LIST):
+        if start >= 0 and (gap > _LIST_GAP or at - start > _LIST or _PHRASES["no_list"].search(line)):
             yield rows, percent
             rows, percent, start = [], False, -1
         is_heading = bool(_PHRASES["exhibit"].match(line) and not _PHRASES["no_heading"].search(line))
         if is_heading and start < 0:
             start = at
         if start >= 0:
-            own = [] if is_heading else list(_rows_of(line, at))
+            own = list(_rows_of(line, at))
             percent = percent or (not (rows or own) and bool(_PHRASES["head_share"].search(line)))
             gap = 0 if own or is_heading else gap + 1
             rows += own
@@ -212,15 +212,31 @@ def _year_of(text: str, match: re.Match[str], filing: Filing) -> int:
     return int(dated[1]) if dated else filing.year
 
 
-def _stakes(text: str) -> Iterator[tuple[str, float, tuple[int, int]]]:
-    """Yield whom the issuer says it holds a share of; one that is joined by and belongs to the stake before it."""
+def _stakes(text: str, company: str) -> Iterator[tuple[str, float, tuple[int, int]]]:
+    """Yield whom the issuer says it holds a share of, an abbreviation in full where the text introduces it."""
+    full: dict[str, str] = {}
+    for match, named in _held_names(text, company):
+        name = _SENTENCE_END.split(named + " ")[0].strip()
+        if len(name) < _LEAST_NAME:
+            full = full or {each["short"]: each["name"] for each in _PHRASES["abbreviation"].finditer(text)}
+            name = full.get(name, "").strip(" ,")
+        if len(name) >= _LEAST_NAME and not _PHRASES["no_name"].search(name):
+            yield name, float(match["share"]), match.span()
+
+
+def _held_names(text: str, company: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield statements of a share with the name of each holding; joined by and, it belongs to the stake before it."""
     last = 0
     for match in _PHRASES["stake"].finditer(text):
-        name = _SENTENCE_END.split(match["name"] + " ")[0].strip()
         of_other = match[0].startswith(" and") and match.start() != last
         last = last if of_other else match.end()
-        if not of_other and len(name) >= _LEAST_NAME and not _PHRASES["no_name"].search(name):
-            yield name, float(match["share"]), match.span()
+        if not of_other:
+            yield from ((match, name) for name in match.group("name", "also") if name)
+    yield from ((match, match["name"]) for match in _PHRASES["shared"].finditer(text))
+    for match in _PHRASES["held"].finditer(text):
+        owner = (match["owner"] or "").casefold().removesuffix("s").rstrip("’'")
+        if match["by"] or owner in {"our", "the company"} or (owner and company.casefold().startswith(owner)):
+            yield match, match["name"]
 
 
 def _held(

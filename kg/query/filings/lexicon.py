@@ -32,7 +32,7 @@ class Indicator:
 
 @dataclass(frozen=True, slots=True)
 class PageTopic:
-    """What a question may be about; `text` are the words of pages about it."""
+    """What a question may be about; `text` are the words of pages about it, matched in their text in small letters."""
 
     name: str
     asks: re.Pattern[str]
@@ -79,7 +79,7 @@ def lexicon() -> FilingLexicon:
             for name, row in table["statements"].items()
         ),
         topics=tuple(
-            PageTopic(name, re.compile(row["asks"], _FLAGS), re.compile(row["text"], _FLAGS))
+            PageTopic(name, re.compile(row["asks"], _FLAGS), re.compile(row["text"]))
             for name, row in table["topics"].items()
         ),
         synonyms=tuple((_asked(row), tuple(words_of(row["words"]))) for row in table["synonyms"]),

@@ -27,6 +27,7 @@ _SENTENCE = re.compile(r"(?<=[.;:!?])\s+|(?<=[。；！？])")
 _ITEM = re.compile(r"item\s+(\d{1,2}[abc]?)", re.IGNORECASE)
 _YEARS = re.compile(r"\b((?:19|20)\d\d)\b")
 _CONTENTS = re.compile(r"table of contents|index to|目\s*录", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
 _NOTES = re.compile(r"(?:accompanying|see|these).{0,20}notes|integral part|附注", re.IGNORECASE)
 _PARENT = re.compile(
     r"parent company|condensed financial information|guarantor|schedule i\b|pro forma|母公司", re.IGNORECASE
@@ -190,11 +191,11 @@ def _looks(page: _PageText, number: int, count: int) -> list[float]:
     top = "\n".join(line for line, _ in page.lines[:TOP])
     edge = top + "\n".join(line for line, _ in page.lines[-5:])
     rows = [line for line, is_row in page.lines if is_row]
-    words = lexicon()
+    words, folded = lexicon(), text.lower()
     found[:9] = [
         len(rows) / max(1, len(page.lines)),
         min(1.0, len(rows) / _FULL_ROWS),
-        sum(char.isdigit() for char in text) / max(1, len(text)),
+        len(_DIGIT.findall(text)) / max(1, len(text)),
         min(1.0, len(text) / _FULL_PAGE),
         number / max(1, count - 1),
         float(bool(_CONTENTS.search(top)) and len(_ITEM.findall(text)) > 5),  # noqa: PLR2004 - a page of entries
@@ -206,7 +207,7 @@ def _looks(page: _PageText, number: int, count: int) -> list[float]:
         found[_AT[f"head_{statement.name}"]] = float(bool(statement.head.search(top)))
         found[_AT[f"rows_{statement.name}"]] = min(_MANY_ROWS, _matching(statement.rows, rows)) / _MANY_ROWS
     for topic in words.topics:
-        found[_AT[f"about_{topic.name}"]] = min(1.0, math.log1p(len(topic.text.findall(text))) / 3)
+        found[_AT[f"about_{topic.name}"]] = min(1.0, math.log1p(len(topic.text.findall(folded))) / 3)
     return found
 
 

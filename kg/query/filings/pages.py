@@ -119,18 +119,16 @@ def filing_pages(session: QuerySession, question: str, *, limit: int = 5) -> Fil
 def is_about_filings(session: QuerySession, question: str) -> bool:
     """Return whether a question is one about filings: it names a company that has some, and a form or a fiscal period.
 
-    A Chinese question has to name the form: what a company earned is in notes as well.
+    A Chinese question has to name the form: what a company earned is in notes as well. A year that is not called
+    fiscal needs an indicator or a topic of filings.
     """
     if not session.filings or not session.filings.companies(question):
         return False
     task = read_task(question)
     if task.form:
         return task.form != "公告"
-    return (
-        question.isascii()
-        and bool(task.fiscal_years or task.quarters or task.years)
-        and bool(task.indicators or task.topics)
-    )
+    fiscal = bool(task.fiscal_years or task.quarters)
+    return question.isascii() and (fiscal or bool(task.years and (task.indicators or task.topics)))
 
 
 def content_scores(

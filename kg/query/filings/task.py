@@ -70,14 +70,16 @@ def read_task(question: str) -> FilingTask:
     indicators = [each for each in words.indicators if each.asks.search(rest)]
     years, fiscal = _years(text)
     quarters = {_quarter(match) for match in _QUARTER.finditer(text)} | ({2} if _HALF.search(text) else set())
-    asked = dict.fromkeys(word for word in words_of(text) if word not in words.empty)
+    form, named_form = next(((form, pattern) for form, pattern in words.forms if pattern.search(text)), ("", None))
+    content = named_form.sub(" ", text) if named_form else text  # pages that name the form are about no more than it
+    asked = dict.fromkeys(word for word in words_of(content) if word not in words.empty)
     further = [word for pattern, more in words.synonyms if pattern.search(text) for word in more]
     wanted = _wanted(named, {each.statement for each in indicators})
     named_words = (each.words for each, weight in zip(words.statements, wanted, strict=True) if weight >= _INDICATOR)
     further += [word for held in named_words for word in held]
     return FilingTask(
         question=question,
-        form=next((form for form, pattern in words.forms if pattern.search(text)), ""),
+        form=form,
         years=years,
         fiscal_years=fiscal,
         quarters=tuple(sorted(quarters)),

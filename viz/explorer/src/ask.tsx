@@ -67,7 +67,7 @@ function Lines({ lines }: { lines: AskedLine[] }) {
           {line.text}
           {line.citations.slice(0, 3).map((each) => (
             <button key={each.document + each.start} type="button" class="link" title={each.quote} onClick={() => change({ pick: `d:${each.document}~${each.start}~${each.end}` })}>
-              {[each.speaker || each.publisher, each.title, each.published_on].filter(Boolean).join(" · ")}
+              {[each.speaker || each.publisher, each.title, each.published_on, each.page ? t("page_no", { n: each.page }) : ""].filter(Boolean).join(" · ")}
             </button>
           ))}
         </li>

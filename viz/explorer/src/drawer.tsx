@@ -166,7 +166,7 @@ function Quote({ item, seen, claim }: { item: Evidence; seen: VisibleFact; claim
     () => source.text(item.doc.id, from, item.end + AROUND).then(setText),
     `${item.doc.id}:${item.start}`,
   );
-  const page = item.doc.pages.length ? item.doc.pages.filter((begin) => begin <= item.start).length || 1 : 0;
+  const page = pageOf(item.doc.pages, item.start);
   const house = [item.doc.publisher, item.speaker !== item.doc.publisher ? item.speaker : ""].filter(Boolean).join(" · ");
   const safe = /^https?:\/\//i.test(item.doc.url);
   return (
@@ -196,6 +196,11 @@ function Marked({ text, start, item }: { text: string; start: number; item: { st
 
 const PAGE = 15_000;
 
+/** Return the page of an offset, from 1; 0 in a format without pages. */
+function pageOf(pages: ArrayLike<number>, offset: number): number {
+  return pages.length ? Array.from(pages).filter((begin) => begin <= offset).length || 1 : 0;
+}
+
 function StoredText({ place }: { place: string }) {
   const [id = "", from = "0", until = "0"] = place.split("~");
   const [start, end] = [Number(from) || 0, Number(until) || 0];
@@ -203,11 +208,12 @@ function StoredText({ place }: { place: string }) {
   const [part, setPart] = useState<{ text: string; start: number; more: boolean } | null>(null);
   const loading = useLoading(() => source.text(id, begin, begin + PAGE).then(setPart), place);
   const doc = records.documents.get(id);
+  const page = pageOf(doc?.pages ?? [], start);
   if (loading.state !== "ready" || !part) return <p class="faint">{t("loading_text")}</p>;
   return (
     <>
       <h2>{doc?.title ?? ""}</h2>
-      <p class="faint">{doc ? `${doc.publisher} · ${iso(doc.day)}` : ""}</p>
+      <p class="faint">{doc ? `${doc.publisher} · ${iso(doc.day)}` : ""}{page ? ` · ${t("page_no", { n: page })}` : ""}</p>
       <p class="stored">
         {part.start > 0 ? "…" : ""}{cut(part.text, 0, start - part.start)}
         <mark ref={(mark) => mark?.scrollIntoView({ block: "center" })}>{cut(part.text, start - part.start, end - part.start)}</mark>

@@ -48,7 +48,7 @@ export interface Lives {
 export interface AskedLine {
   text: string;
   indent: number;
-  citations: { document: string; title: string; publisher: string; speaker: string; published_on: string; start: number; end: number; quote: string }[];
+  citations: { document: string; title: string; publisher: string; speaker: string; published_on: string; page: number | null; start: number; end: number; quote: string }[];
 }
 
 /** An answer in the format of `liantu ask --json`. */

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kg.text.lexicon import read_table
 
@@ -67,18 +67,31 @@ class Concept:
         """
         if self.under and self.under.match(f"{head} | {label}"):
             return 0
-        if self.unit == "share" and _SHARES.search(head) and not _PER_SHARE.search(label):
+        read = _read_label(label)
+        if self.unit == "share" and not read.per_share and _SHARES.search(head):
             return None
-        if self.unit not in {"share", "count"} and _PER_SHARE.search(label):
+        if self.unit not in {"share", "count"} and read.per_share:
             return None
-        if self.statement == "cash" and _UNPAID.search(label):
+        if self.statement == "cash" and read.unpaid:
             return None
-        plain = plain_label(label)
-        labels = dict.fromkeys((plain, _SIGNED.sub(" ", plain).strip()))
-        return next((n for n, pattern in enumerate(self.rows) if any(map(pattern.match, labels))), None)
+        return next((n for n, pattern in enumerate(self.rows) if any(map(pattern.match, read.spellings))), None)
+
+
+class _Label(NamedTuple):
+    """A row's label, and what rules a concept out."""
+
+    spellings: tuple[str, ...]
+    per_share: bool
+    unpaid: bool
 
 
 @lru_cache(maxsize=4096)
+def _read_label(label: str) -> _Label:
+    plain = plain_label(label)
+    spellings = tuple(dict.fromkeys((plain, _SIGNED.sub(" ", plain).strip())))
+    return _Label(spellings, bool(_PER_SHARE.search(label)), bool(_UNPAID.search(label)))
+
+
 def plain_label(label: str) -> str:
     """Return a row's label without caption, number and references to notes.
 

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from extraction.claims.tables.filing_links import _subsidiaries
+from extraction.claims.tables.filing_links import _stakes, _subsidiaries
 from extraction.pipeline import Extractor
 from kg.filing import Filing
 from kg.period import year
@@ -109,12 +109,49 @@ def test_subsidiaries_of_an_exhibit(extractor: Extractor):
         (f"{SENTENCE}\n{TAX}", 0, {}),
         (f"Foreign subsidiaries of the Company\n{TAX}", 0, {}),
         (f"{SENTENCE}\nOakwell Gauges LLC Ohio\nOakwell Valves LLC Ohio", 0, {}),
+        (
+            f"{EXHIBIT}\nCompanies accounted for under the equity method are:\nOakwell Mills LLC Ohio",
+            6,
+            {"Oakwell Valves LLC": "51"},
+        ),
+        ("Exhibit 21\nOakwell (China) Co., Ltd. China\niOak Inc. Ohio\nOakwell (UK) Limited United Kingdom", 3, {}),
+        (
+            "Exhibit 21\nSubsidiaries of the Registrant are listed below: Oak Gauges LLC Ohio\nOak Valves LLC Ohio",
+            2,
+            {},
+        ),
+        (
+            "Exhibit 21\nOak LLC (an Ohio company) (1) Elm Inc. (a Texas company)\nOak Company Chile Elm SNC France",
+            4,
+            {},
+        ),
         ("The following is a list of subsidiaries of the Company:\nOakwell Gauges LLC Ohio\nOakwell N.V. Chile", 2, {}),
     ],
 )
 def test_a_list_of_subsidiaries_has_a_heading_and_legal_forms(text: str, count: int, shares: dict[str, str]):
     rows = [row for row in _subsidiaries(text) if not row[0].startswith("Oakwell Pumps")]
     assert (len(rows), {name: share for name, share, _ in rows if share}) == (count, shares)
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        (
+            "Lakeside Launch Works (LLW) flies. Our share includes our 50% ownership interest in LLW.",
+            "Lakeside Launch Works",
+        ),
+        ("Our share includes our 50% ownership interest in LLW.", ""),
+        ("It relates to 7Oak India Limited, of which 7Oak’s effective ownership is50 percent.", "7Oak India Limited"),
+        ("It relates to Elm India Limited, of which Elm’s effective ownership is 50 percent.", ""),
+        ("It was sold to Elm India Limited, which is 50 percent owned by the Company.", "Elm India Limited"),
+        ("It was sold to Elm India Limited, which is 50 percent owned by Oak.", ""),
+        ("Red Elm, LLC (“Elm”), a buying entity in which the Company and Brook each own 50%.", "Red Elm, LLC"),
+        ("The Company and Brook, Inc. (“Brook”) each have a 50% ownership in Red Elm, LLC (“Elm”).", "Red Elm, LLC"),
+        ("We have a 50 percent interest in Elm SNC and Oak Marques Sàrl.", "Elm SNC|Oak Marques Sàrl"),
+    ],
+)
+def test_stakes_that_the_issuer_says_it_holds(text: str, held: str):
+    assert "|".join(name for name, share, _ in _stakes(text, "7Oak Company") if share == 50.0) == held
 
 
 def test_many_headings_are_read_once():

@@ -73,6 +73,8 @@ def test_ask_goes_to_the_filings_by_itself(kb: KnowledgeBase):
     assert answer.passages[1].citations[0].page == 5
     with kb.session() as session:
         assert is_about_filings(session, "Oakwell 2022年年报的存货是多少？")
+        assert is_about_filings(session, "Who is the largest customer of Oakwell in FY2022?")
+        assert not is_about_filings(session, "Who is the largest customer of Oakwell in 2022?")
         assert not is_about_filings(session, "谁生产水泵？")
         assert not is_about_filings(session, "Which companies make pumps in 2022?")
 

@@ -27,6 +27,11 @@ def test_period_and_form_are_read(question: str, year: int, quarters: tuple[int,
     assert (task.year, task.quarters, task.form) == (year, quarters, form)
 
 
+def test_the_name_of_a_form_is_no_word_of_the_content():
+    assert set(read_task("What does the 10-K of Oakwell say about pumps?").words) >= {"pump", "oakwell"}
+    assert not {"10", "k"} & set(read_task("What does the 10-K of Oakwell say about pumps?").words)
+
+
 def test_the_day_of_an_event_is_no_end_of_a_fiscal_year():
     assert read_task("What was the agenda of the 8k filing dated 1st July 2022?").day == date(2022, 7, 1)
     assert read_task("What drove the margin as of FY2022?").day is None
