@@ -123,7 +123,7 @@ def parts_of(view: View, vocabulary: Vocabulary) -> Parts:
     """Return the compiled graph of a view, from the cache where possible."""
     source = getattr(view, "source", None)
     if not isinstance(source, TableSource):
-        return _compiled(view, vocabulary)
+        return compiled(view, vocabulary)
     day = None if view.as_of is None else view.as_of.toordinal()
     read = None if view.known_at is None else microseconds(view.known_at)
     request = _GraphRequest(
@@ -138,19 +138,6 @@ def parts_of(view: View, vocabulary: Vocabulary) -> Parts:
     changed = _changed_entities(request, cached, touched)
     made = _graph(request, cached) if changed is None else _apply_changes(request, cached, touched, changed)
     return _graphs.put(request.key(state), made)
-
-
-def _compiled(view: View, vocabulary: Vocabulary) -> Parts:
-    """Compile a view that has no table; keep the graph if its store names the state and no writer came between."""
-    state = getattr(view, "graph_key", None)
-    if state is None:
-        return compiled(view, vocabulary)
-    key = ("no table", state, _hash_vocabulary(vocabulary))
-    found: Parts | None = _graphs.get(key)
-    if found is not None:
-        return found
-    made = compiled(view, vocabulary)
-    return _graphs.put(key, made) if getattr(view, "graph_key", None) == state else made
 
 
 def _hash_vocabulary(vocabulary: Vocabulary) -> str:

@@ -147,6 +147,7 @@ class Connections:
     @contextmanager
     def streaming(self) -> Iterator[sqlite3.Connection]:
         """Yield a new connection, in a transaction that lasts as long as the stream."""
+        self.check_place()
         with closing(connect(self.path)) as connection, telling(self.path), one_state(connection):
             yield connection
 

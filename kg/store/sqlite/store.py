@@ -53,10 +53,17 @@ _COUNTS = {
 class SqliteStore:
     """A knowledge base in one file."""
 
-    def __init__(self, path: Path, words: Vocabulary | None = None, *, create: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        words: Vocabulary | None = None,
+        *,
+        create: bool = False,
+        connections: Connections | None = None,
+    ) -> None:
         self._path = path
         self._vocabulary = words or vocabulary()
-        self._connections = Connections(path)
+        self._connections = connections or Connections(path)
         self._lengths: ViewCache[Lengths] = ViewCache()
         self._names: ViewCache[Names] = ViewCache()
         self._overlays: ViewCache[Overlay] = ViewCache()
