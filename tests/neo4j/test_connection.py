@@ -15,13 +15,13 @@ from kg.judgement import Judgement, Verdict
 from kg.model import Run
 from kg.service.base import KnowledgeBase
 from kg.settings import load
-from kg.store.memory import MemoryStore
 from kg.store.neo4j import connection as neo4j_connection
 from kg.store.neo4j.connection import Moment
 from kg.store.neo4j.schema import VERSION
 from kg.store.neo4j.statements import RUNS_OF, WRITTEN
 from kg.store.open import open_store
 from tests.contracts.readings import CATL, LITHIUM, READ, day, fact, reading, reported
+from tests.contracts.reference import MemoryStore
 from tests.neo4j.proxy import Proxy
 from tests.neo4j.server import PASSWORD, emptied
 

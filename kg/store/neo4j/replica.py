@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing, suppress
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from kg.store import codec
 from kg.store.neo4j import statements as cypher
 from kg.store.neo4j.reading import read_back
-from kg.store.sqlite.connections import Connections
-from kg.store.sqlite.store import SqliteStore
+from kg.store.sqlite.store import TemporaryStore
 from kg.store.visibility import instant_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kg.judgement import Judgement
     from kg.model import Run
     from kg.relations import Vocabulary
@@ -30,13 +25,11 @@ if TYPE_CHECKING:
 
 
 class Replica:
-    """Follows one base; thread-safe. The copy is in a temporary folder that is removed with this object."""
+    """Follows one base; thread-safe. `store` is the copy."""
 
     def __init__(self, connection: Connection, words: Vocabulary) -> None:
         self._connection = connection
-        self._folder = TemporaryDirectory(prefix="liantu-", ignore_cleanup_errors=True)
-        self._path = Path(self._folder.name) / "replica.liantu"
-        self.store = SqliteStore(self._path, words, create=True, connections=_Following(self._path, self._follow))
+        self.store = TemporaryStore(words, before_read=self._follow)
         self._guard = threading.Lock()
         self._state: tuple[str, int] | None = None  # identity and revision of the base that the copy equals
         self._documents: dict[str, int] = {}  # id and the revision that added it
@@ -57,11 +50,6 @@ class Replica:
                 raise _Undo
         return kept[0]
 
-    def close(self) -> None:
-        """Remove the copy."""
-        self.store.close()
-        self._folder.cleanup()
-
     def _follow(self) -> None:
         """Make the copy equal to the current state of the base."""
         if self._connection.state() == self._state:
@@ -77,7 +65,7 @@ class Replica:
     def _forget_other(self, moment: Moment) -> None:
         """Empty the copy if another base has taken the place of the one that it followed."""
         if self._state is not None and self._state[0] != moment.identity:
-            with closing(SqliteStore(self._path.with_name("empty.liantu"), create=True)) as empty:
+            with closing(TemporaryStore()) as empty:
                 self.store.become(empty)
             self._state, self._documents, self._runs = None, {}, {}
 
@@ -102,19 +90,6 @@ class Replica:
 
 class _Undo(Exception):
     """Rolls a transaction back."""
-
-
-class _Following(Connections):
-    """Connections that see the current state of the base on the server."""
-
-    def __init__(self, path: Path, follow: Callable[[], None]) -> None:
-        super().__init__(path)
-        self._follow = follow
-
-    def check_place(self) -> None:
-        """Follow the base: called before each read."""
-        self._follow()
-        super().check_place()
 
 
 def _run(record: str, recorded_at: int | None) -> Run:

@@ -92,7 +92,7 @@ class Neo4jStore:
 
     def close(self) -> None:
         """Close all connections to the server and remove the copy."""
-        self._replica.close()
+        self._replica.store.close()
         self._connection.close()
 
 

@@ -7,6 +7,8 @@ kg/store/sqlite/writer.py, the tables in kg/store/sqlite/schema.py.
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
 
 from kg.errors import StoreUnusable
@@ -24,9 +26,8 @@ from kg.store.visibility import ViewCache
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from datetime import date, datetime
-    from pathlib import Path
     from typing import Any
 
     from kg.model import Reading
@@ -191,3 +192,17 @@ class SqliteStore:
             return self._overlays.get(state, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
 
         return JudgedView(plain, overlay, until=lambda day: self._view(lender, day, known_at))
+
+
+class TemporaryStore(SqliteStore):
+    """A knowledge base in a temporary folder, for as long as this object is open: `memory:`, and a server's copy."""
+
+    def __init__(self, words: Vocabulary | None = None, *, before_read: Callable[[], None] | None = None) -> None:
+        self._folder = TemporaryDirectory(prefix="liantu-", ignore_cleanup_errors=True)
+        path = Path(self._folder.name) / "kb.liantu"
+        super().__init__(path, words, create=True, connections=Connections(path, before_read=before_read))
+
+    def close(self) -> None:
+        """Close the store and remove its folder."""
+        super().close()
+        self._folder.cleanup()

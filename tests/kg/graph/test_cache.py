@@ -32,9 +32,9 @@ from kg.query.browse.stats import stats
 from kg.query.session import QuerySession
 from kg.relations import vocabulary
 from kg.store.columns import TableSource
-from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, READ, day, denied, fact, planned, reading, reported
+from tests.contracts.reference import MemoryStore
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,8 +18,8 @@ from kg.graph.weights import MODALITY_FACTORS
 from kg.model import Entity, Kind, Modality
 from kg.period import month, quarter, year
 from kg.relations import vocabulary
-from kg.store.memory import MemoryStore
 from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, day, denied, fact, reading, reported
+from tests.contracts.reference import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

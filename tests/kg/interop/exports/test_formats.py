@@ -16,9 +16,9 @@ from kg.cli import root
 from kg.commands.transfer import EXPORTS
 from kg.errors import EmptyBase
 from kg.interop.exports.formats import FORMATS, ExportRefused, export
-from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.contracts.readings import day, fact, reading
+from tests.contracts.reference import MemoryStore
 from tests.kg.interop.exports.sample import CATL, LITHIUM, PRICE, base, exported
 
 if TYPE_CHECKING:

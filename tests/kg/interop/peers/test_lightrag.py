@@ -13,7 +13,7 @@ from benchmarks.stub_model import graph_replies, serving
 from kg.interop.exports.content import plain
 from kg.interop.imports.foreign import IndexImport
 from kg.interop.imports.lightrag import read_lightrag
-from kg.store.memory import MemoryStore
+from tests.contracts.reference import MemoryStore
 from tests.kg.interop.exports.sample import BYD, CATL, HOSTILE, MARGIN, PRICE, base, exported
 from tests.kg.interop.peers.environment import HERE, documented, python_of, run
 

@@ -128,7 +128,7 @@ class MemoryWriter:
 
     def __init__(self, view: MemoryView, changes: list[int]) -> None:
         self._view, self._changes = view, changes
-        self._readings, self._runs, self._judgements = view._readings, view._runs, view._judgements  # noqa: SLF001 -- same module, shared state
+        self._readings, self._runs, self._judgements = view._readings, view._runs, view._judgements
 
     def write(self, reading: Reading) -> bool:
         """Write a document."""
