@@ -38,6 +38,7 @@ READINGS = tuple(
     reading(number, number, reported(number), fact(CATL, "uses", LITHIUM), fact(CATL, "uses", f"product:料{number}"))
     for number in range(12)
 )
+MERGED = Judgement("", Verdict.MERGE, "product:料0", day(1), READ, object="product:料1", by="a", why="b")
 
 
 @pytest.fixture
@@ -187,8 +188,7 @@ def test_another_base_in_its_place_is_followed(store: Store, neo4j_server: Serve
         for item in READINGS[:2]:
             writer.write(item)
         writer.publish(Run("run:one", day(3)))
-        merged = Judgement("", Verdict.MERGE, "product:料0", day(1), READ, object="product:料1", by="a", why="b")
-        assert writer.judge(merged)
+        assert writer.judge(MERGED)
     assert (store.view().run(), len(store.view().judgements())) == (Run("run:one", day(3)), 1)
     neo4j_server.clear()
     with closing(open_store(neo4j_server.url, create=True)) as other, other.writer() as writer:
@@ -214,6 +214,9 @@ def test_a_warm_question_asks_the_server_for_its_state_only(store: Store, monkey
         writer.remove("doc:3")
     asked.clear()
     assert "product:料3" not in {fact.object for fact in store.view().facts()}
+    with store.writer() as writer:
+        assert writer.judge(MERGED)
+    assert len(list(store.view().facts())) < 3 * len(READINGS)
     assert [each for each in asked if each in {WRITTEN, RUNS_OF}] == []
 
 

@@ -22,7 +22,10 @@ NOW = "RETURN datetime.realtime()"
 TAKE = """
     MATCH (b:Base {name: 'liantu'}) SET b.writer = $token, b.revision = b.written RETURN b.revision
 """
-HOLD = "MATCH (b:Base {name: 'liantu', writer: $token}) SET b.writer = $token RETURN b.written"
+HOLD = """
+    MATCH (b:Base {name: 'liantu', writer: $token}) SET b.writer = $token
+    RETURN b.written, coalesce(b.identity, elementId(b))
+"""
 WRITTEN = "MATCH (b:Base {name: 'liantu'}) SET b.written = $revision"
 PUBLISH = "MATCH (b:Base {name: 'liantu', writer: $token}) SET b.revision = b.written"
 

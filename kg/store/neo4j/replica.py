@@ -78,7 +78,7 @@ class Replica:
         for identity, _ in sorted(documents.items() - self._documents.items()):
             if reading := read_back(moment, identity):
                 writer.write(reading)
-        for row in moment.rows(cypher.JUDGEMENTS):
+        for row in moment.rows(cypher.JUDGEMENTS, since=self._state[1] if self._state else -1):
             writer.judge(codec.judgement_in(*row))
         for run in set(self._runs.values()) - set(runs.values()):
             writer.withdraw(run)

@@ -40,7 +40,8 @@ WRITTEN_FACTS = """
 
 # ── judgements and runs ────────────────────────────────────────────────────────────────────────────────────────────
 JUDGEMENTS = f"""
-    MATCH (j:Judgement) WHERE {_STATE.format("j")} RETURN j.id, j.record ORDER BY j.recorded_at, j.id
+    MATCH (j:Judgement) WHERE {_STATE.format("j")} AND j.added > $since
+    RETURN j.id, j.record ORDER BY j.recorded_at, j.id
 """
 RUNS = f"MATCH (r:Run) WHERE {_STATE.format('r')} RETURN r.number, r.id"
 RUNS_OF = "MATCH (r:Run) WHERE r.number IN $numbers RETURN r.record, r.recorded_at ORDER BY r.number"

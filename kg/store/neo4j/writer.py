@@ -202,14 +202,14 @@ class Neo4jWriter:
 
     def _begin(self, transaction: neo4j.Transaction | neo4j.ManagedTransaction, revision: int) -> Moment:
         """Begin a change after checking that this is still the active writer."""
-        moment = Moment(transaction, revision)
-        if not moment.rows(cypher.HOLD, token=self._token):
+        held = Moment(transaction, revision).rows(cypher.HOLD, token=self._token)
+        if not held:
             raise StoreLocked(str(self._connection.address))
-        return moment
+        return Moment(transaction, revision, held[0][1])
 
     def _written_revision(self) -> int:
-        found: list[tuple[int]] = self._run_alone(lambda t: Moment(t, 0).rows(cypher.HOLD, token=self._token))
-        return found[0][0] if found else -1
+        found = self._run_alone(lambda t: Moment(t, 0).rows(cypher.HOLD, token=self._token))
+        return int(found[0][0]) if found else -1
 
     def _publish_revision(self, revision: int) -> None:
         """Make a committed change visible to readers and delete data that no reader sees."""
