@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from contextlib import closing, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, TypeVar
+from weakref import finalize
 
 from kg.errors import StoreUnusable
 from kg.relations import vocabulary
@@ -198,11 +200,12 @@ class TemporaryStore(SqliteStore):
     """A knowledge base in a temporary folder, for as long as this object is open: `memory:`, and a server's copy."""
 
     def __init__(self, words: Vocabulary | None = None, *, before_read: Callable[[], None] | None = None) -> None:
-        self._folder = TemporaryDirectory(prefix="liantu-", ignore_cleanup_errors=True)
-        path = Path(self._folder.name) / "kb.liantu"
+        folder = mkdtemp(prefix="liantu-")
+        self._remove = finalize(self, rmtree, folder, ignore_errors=True)  # also of a base that nobody closes
+        path = Path(folder) / "kb.liantu"
         super().__init__(path, words, create=True, connections=Connections(path, before_read=before_read))
 
     def close(self) -> None:
         """Close the store and remove its folder."""
         super().close()
-        self._folder.cleanup()
+        self._remove()

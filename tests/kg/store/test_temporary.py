@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
+import warnings
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -23,3 +25,13 @@ def test_nothing_is_left_of_it_and_two_are_apart(tmp_path: Path, monkeypatch: py
         assert (len(list(one.view().facts())), len(list(other.view().facts()))) == (1, 0)
         assert len(list(tmp_path.iterdir())) == 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_one_that_is_not_closed_goes_without_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        store = open_store("memory:")
+        del store
+        gc.collect()
+    assert ([str(each.message) for each in said], list(tmp_path.iterdir())) == ([], [])
