@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import sqlite3
 import time
 from contextlib import closing
@@ -122,8 +123,10 @@ def _cpu_seconds(query: Callable[[int], object], number: int) -> float:
 def memory(snapshot: Snapshot) -> list[Figure]:
     """Measure the memory of a snapshot."""
     facts = len(snapshot.edges())
-    found = snapshot.nbytes / facts
-    ids = snapshot.ids_nbytes / facts
+    parts = snapshot.parts
+    ids = len(pickle.dumps((parts.fact_ids, parts.entity_ids))) / facts
+    arrays = (parts.rows.records, parts.outward, parts.inward, parts.anchored, parts.about, parts.kinds.codes)
+    found = len(pickle.dumps(arrays)) / facts
     return [
         Figure(
             f"snapshot of {facts:,} live facts",

@@ -8,9 +8,7 @@ a read-only folder, is compiled in memory and leaves no files. Deleting the fold
 
 from __future__ import annotations
 
-import threading
 from bisect import bisect_left
-from collections import OrderedDict
 from dataclasses import dataclass, fields
 from datetime import date
 from operator import attrgetter
@@ -26,21 +24,19 @@ from kg.graph.outlines import Outlines, rows_between
 from kg.graph.patch import Changed, Parts, compiled, patched
 from kg.graph.view_columns import VisibleBounds, live_facts, visible_nodes
 from kg.ids import digest
-from kg.store.columns import FactTable, State, TableSource, Texts, Touched
-from kg.store.visibility import microseconds
+from kg.store.columns import FactTable, State, Texts, Touched
+from kg.store.visibility import ViewCache, microseconds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
-    from typing import TypeVar
 
     from numpy.typing import NDArray
 
     from kg.model import Entity, Fact
     from kg.relations import Vocabulary
-    from kg.store.columns import Reader
     from kg.store.port import View
+    from kg.store.sqlite.columns import SqliteReader, SqliteSource
 
-    T = TypeVar("T")
 
 _FORMAT = 4
 _WORTH_A_FILE = 20_000  # facts
@@ -50,34 +46,8 @@ _GRAPHS, _TABLES, _VIEW_FILES = 8, 2, 8
 _NOTHING = Touched(frozenset(), frozenset())
 
 
-class _LruCache:
-    """A thread-safe LRU cache."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._found: OrderedDict[object, Any] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: object) -> Any:
-        with self._lock:
-            if key in self._found:
-                self._found.move_to_end(key)
-            return self._found.get(key)
-
-    def put(self, key: object, made: T) -> T:
-        with self._lock:
-            self._found[key] = made
-            self._found.move_to_end(key)
-            while len(self._found) > self._size:
-                self._found.popitem(last=False)
-        return made
-
-    def clear(self) -> None:
-        with self._lock:
-            self._found.clear()
-
-
-_graphs, _tables = _LruCache(_GRAPHS), _LruCache(_TABLES)
+_graphs: ViewCache[Parts] = ViewCache(_GRAPHS)
+_tables: ViewCache[_CachedTable] = ViewCache(_TABLES)
 
 
 def forget() -> None:
@@ -100,7 +70,7 @@ class _GraphRequest:
     """One request for a graph."""
 
     view: View
-    source: TableSource
+    source: SqliteSource
     vocabulary: Vocabulary
     vocabulary_hash: str
     bounds: VisibleBounds
@@ -121,9 +91,9 @@ class _GraphRequest:
 
 def parts_of(view: View, vocabulary: Vocabulary) -> Parts:
     """Return the compiled graph of a view, from the cache where possible."""
-    source = getattr(view, "source", None)
-    if not isinstance(source, TableSource):
-        return _compiled(view, vocabulary)
+    source: SqliteSource | None = getattr(view, "source", None)
+    if source is None:
+        return compiled(view, vocabulary)
     day = None if view.as_of is None else view.as_of.toordinal()
     read = None if view.known_at is None else microseconds(view.known_at)
     request = _GraphRequest(
@@ -131,26 +101,13 @@ def parts_of(view: View, vocabulary: Vocabulary) -> Parts:
     )
     with source.reading() as reader:
         state = reader.state()
-        found: Parts | None = _graphs.get(request.key(state))
+        found = _graphs.known(request.key(state))
         if found is not None:
             return found
         cached, touched = _table(request, reader, state)
     changed = _changed_entities(request, cached, touched)
     made = _graph(request, cached) if changed is None else _apply_changes(request, cached, touched, changed)
     return _graphs.put(request.key(state), made)
-
-
-def _compiled(view: View, vocabulary: Vocabulary) -> Parts:
-    """Compile a view that has no table; keep the graph if its store names the state and no writer came between."""
-    state = getattr(view, "graph_key", None)
-    if state is None:
-        return compiled(view, vocabulary)
-    key = ("no table", state, _hash_vocabulary(vocabulary))
-    found: Parts | None = _graphs.get(key)
-    if found is not None:
-        return found
-    made = compiled(view, vocabulary)
-    return _graphs.put(key, made) if getattr(view, "graph_key", None) == state else made
 
 
 def _hash_vocabulary(vocabulary: Vocabulary) -> str:
@@ -160,10 +117,10 @@ def _hash_vocabulary(vocabulary: Vocabulary) -> str:
     )
 
 
-def _table(request: _GraphRequest, reader: Reader, state: State) -> tuple[_CachedTable, Touched]:
+def _table(request: _GraphRequest, reader: SqliteReader, state: State) -> tuple[_CachedTable, Touched]:
     """Return a table of the base and what was touched since it was read."""
     place = str(request.source.path), request.vocabulary_hash
-    cached: _CachedTable | None = _tables.get(place)
+    cached = _tables.known(place)
     for known in (cached, _load_table(request)):
         if known is None:
             continue
@@ -194,7 +151,7 @@ def _load_table(request: _GraphRequest) -> _CachedTable | None:
 def _graph(request: _GraphRequest, cached: _CachedTable) -> Parts:
     """Return the graph of a view at the state of the table."""
     key = ("table state", request.key(cached.state))
-    found: Parts | None = _graphs.get(key)
+    found = _graphs.known(key)
     if found is not None:
         return found
     bounded = request.bounds.read is not None or request.bounds.period is not None

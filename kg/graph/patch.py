@@ -8,7 +8,7 @@ entities. Results equal those of a newly compiled snapshot.
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -66,12 +66,6 @@ class Patch:
         others = (getattr(edges, name) for name in Edges.__slots__[2:])
         return Edges(self.now_of[edges.source], self.now_of[edges.target], *others)
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays."""
-        maps = sum(a.nbytes for a in (self.base_of, self.now_of, self.gone, *self.touched))
-        return maps + edges_bytes(self.edges) + buckets_bytes(self.outward, self.inward)
-
 
 @dataclass(frozen=True, slots=True)
 class Parts:
@@ -93,27 +87,6 @@ class Parts:
     def edges(self) -> Edges:
         """The edges as columns."""
         return self.rows.columns
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays except the ids."""
-        own = self.rows.records.nbytes + buckets_bytes(self.outward, self.inward, self.anchored)
-        return own + self.about.nbytes + self.kinds.codes.nbytes + (self.patch.nbytes if self.patch else 0)
-
-    @property
-    def ids_nbytes(self) -> int:
-        """Bytes of the ids of facts and entities."""
-        return self.fact_ids.array.nbytes + self.entity_ids.nbytes
-
-
-def edges_bytes(edges: Edges) -> int:
-    """Return the size of edges in bytes."""
-    return sum(getattr(edges, field.name).nbytes for field in fields(edges))
-
-
-def buckets_bytes(*several: Buckets) -> int:
-    """Return the size of buckets in bytes."""
-    return sum(b.keys.nbytes + (0 if b.rows is None else b.rows.nbytes) for b in several)
 
 
 def compiled(view: View, vocabulary: Vocabulary) -> Parts:

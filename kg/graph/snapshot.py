@@ -154,16 +154,6 @@ class Snapshot:
         """Return the number of edges at a node, in both directions."""
         return degree(self.parts, node, len(self.relation_names))
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays except the ids (`ids_nbytes`)."""
-        return self.parts.nbytes
-
-    @property
-    def ids_nbytes(self) -> int:
-        """Bytes of the ids of facts and entities."""
-        return self.parts.ids_nbytes
-
 
 @lru_cache(maxsize=256)
 def _numbers(relation_names: tuple[str, ...], wanted: frozenset[str]) -> NDArray[np.int64]:

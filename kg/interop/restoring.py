@@ -13,7 +13,6 @@ from kg.interop.dumping import FORMAT
 from kg.interop.imports.rows import RefusedRow
 from kg.model import Block, BlockKind, Document, Evidence, Problem, Reading, Removed
 from kg.store import codec
-from kg.store.memory import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -90,7 +89,7 @@ class Restorer:
 
     def __init__(
         self,
-        store: Store,
+        store: Store | None,
         writer: RestoreTarget,
         *,
         name: str,
@@ -187,8 +186,8 @@ class Restorer:
 
     def _publish(self, run: Run) -> bool:
         """Publish a weekly run unless the store already has it for that day, with its own recording time."""
-        seen = self._store.view(as_of=run.as_of).run()
-        new = seen is None or replace(seen, recorded_at=None) != run
+        seen = self._store and self._store.view(as_of=run.as_of).run()
+        new = not seen or replace(seen, recorded_at=None) != run
         if new:
             self._writer.publish(replace(run, recorded_at=self._recorded_at))
         return new
@@ -215,7 +214,7 @@ def read_back(lines: Iterator[tuple[int, str]], *, name: str, recorded_at: datet
     def refuse(row: RefusedRow) -> None:
         raise DumpUnreadable(row)
 
-    Restorer(MemoryStore(), _Discarded(), name=name, recorded_at=recorded_at, refuse=refuse).take(lines)
+    Restorer(None, _Discarded(), name=name, recorded_at=recorded_at, refuse=refuse).take(lines)
 
 
 def _read(line: str) -> Any:

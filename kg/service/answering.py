@@ -23,7 +23,6 @@ from kg.query.plain import plain
 from kg.query.questions.registry import KEYS, question
 from kg.service.guard import LOG
 from kg.service.problems import Overloaded, invalid, problem, problem_of
-from kg.store.memory import MemoryStore
 from kg.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -167,7 +166,7 @@ class Answering:
 
     def __init__(self, kb: KnowledgeBase, limits: ServiceLimits, metrics: ServiceMetrics) -> None:
         self._kb, self._metrics = kb, metrics
-        self._nearby = isinstance(kb.store, (MemoryStore, SqliteStore))
+        self._nearby = isinstance(kb.store, SqliteStore)
         self._flying: dict[_Key, _Flight] = {}
         self._plain = Places("liantu", limits.concurrency, limits.waiting, limits.seconds)
         self._model = Places("liantu-model", limits.model_concurrency, limits.model_waiting, limits.model_seconds)

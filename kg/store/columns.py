@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, overload, runtime_checkable
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from kg.period import Period
-    from kg.relations import Vocabulary
 
 OPEN_START = int(np.iinfo(np.int32).min)
 OPEN_END = int(np.iinfo(np.int32).max)
@@ -72,11 +68,6 @@ class Texts(Sequence[str]):
         return isinstance(other, Sequence) and not isinstance(other, str) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
-
-    @property
-    def nbytes(self) -> int:
-        """Total size of all arrays in bytes."""
-        return self.content.nbytes + self.ends.nbytes + (0 if self.rows is None else self.rows.nbytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,40 +169,3 @@ class Touched:
 
     facts: frozenset[str]
     entities: frozenset[str]
-
-
-class Reader(Protocol):
-    """One state of a store, valid while it is open."""
-
-    def state(self) -> State:
-        """Return the state."""
-
-    def table(self, words: Vocabulary) -> FactTable:
-        """Read all columns."""
-
-    def touched(self, since: State, words: Vocabulary) -> Touched | None:
-        """Return what changed after an earlier state, or None if that is no longer known."""
-
-
-@runtime_checkable
-class TableSource(Protocol):
-    """A store that can provide its table."""
-
-    @property
-    def path(self) -> Path:
-        """The path of the store; graphs compiled from it are kept next to it."""
-
-    @property
-    def period(self) -> Period | None:
-        """The period to which the view of this source is restricted."""
-
-    @property
-    def judged(self) -> frozenset[str]:
-        """Entities that judgements change, so that the table is wrong about them (kg/store/rules/identities.py)."""
-
-    @property
-    def judged_facts(self) -> frozenset[str]:
-        """Facts with such an entity at an end, by their current ids, and facts that compete with them."""
-
-    def reading(self) -> AbstractContextManager[Reader]:
-        """Open the current state."""

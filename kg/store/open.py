@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from kg.errors import StoreMissing, StoreUnusable
 from kg.settings import load
-from kg.store.memory import MemoryStore
-from kg.store.sqlite.store import SqliteStore
+from kg.store.sqlite.store import SqliteStore, TemporaryStore
 
 if TYPE_CHECKING:
     from kg.store.port import Store
@@ -32,7 +31,7 @@ def open_store(url: str | Path, *, create: bool = False) -> Store:
         SettingsError: when the URL is invalid or contains a password.
     """
     if str(url) == "memory:":
-        return MemoryStore()
+        return TemporaryStore()
     if str(url).partition(":")[0].partition("+")[0] in _NEO4J:
         return _open_neo4j(str(url), create=create)
     path = Path(str(url).removeprefix(_SQLITE))

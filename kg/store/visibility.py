@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 DAY_BITS = 21
 DAY_ROOM = 1 << DAY_BITS
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_CAPACITY = 4  # views
 T = TypeVar("T")
 
 
@@ -69,28 +68,42 @@ def instant_of(count: int) -> datetime:
 
 
 class ViewCache(Generic[T]):
-    """An LRU cache of results for the last few views; the key contains the store's state."""
+    """A thread-safe LRU cache of results for the last few views; the key contains the store's state."""
 
-    def __init__(self) -> None:
-        self._entries: OrderedDict[tuple[Visibility, Hashable], T] = OrderedDict()
+    def __init__(self, capacity: int = 4) -> None:
+        self._capacity = capacity
+        self._entries: OrderedDict[Hashable, T] = OrderedDict()
         self._guard = threading.Lock()
 
     def __len__(self) -> int:
         """Return the number of entries."""
         return len(self._entries)
 
-    def get(self, key: tuple[Visibility, Hashable], make: Callable[[], T]) -> T:
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the cached result for a view of one state, computing it if missing."""
+        found = self.known(key)
+        return self.put(key, make()) if found is None else found
+
+    def known(self, key: Hashable) -> T | None:
+        """Return the cached result, if there is one."""
         with self._guard:
             if key in self._entries:
                 self._entries.move_to_end(key)
-                return self._entries[key]
-        made = make()
+            return self._entries.get(key)
+
+    def put(self, key: Hashable, made: T) -> T:
+        """Keep a result and return it."""
         with self._guard:
             self._entries[key] = made
-            while len(self._entries) > _CAPACITY:
+            self._entries.move_to_end(key)
+            while len(self._entries) > self._capacity:
                 self._entries.popitem(last=False)
         return made
+
+    def clear(self) -> None:
+        """Forget all results."""
+        with self._guard:
+            self._entries.clear()
 
 
 def is_before_all(view: View) -> bool:

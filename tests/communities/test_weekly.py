@@ -18,8 +18,8 @@ from kg.judgement import Judgement, Verdict
 from kg.query.session import QuerySession
 from kg.query.themes.changes import changes
 from kg.query.themes.listing import theme, themes
-from kg.store.memory import MemoryStore
 from kg.store.open import open_store
+from tests.contracts.reference import MemoryStore
 from tests.kg.query.world import (
     LONGI,
     PRICE,

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kg.store.memory import MemoryStore
 from kg.store.open import open_store
+from tests.contracts.reference import MemoryStore
 from tests.neo4j.server import emptied
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from kg.interop.dumping import dump
 from kg.model import Alias, Entity, Kind, Mention, MentionStatus, Problem, Value
 from kg.period import quarter
-from kg.store.memory import MemoryStore
 from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, READ, day, fact, reading, reported
+from tests.contracts.reference import MemoryStore
 
 if TYPE_CHECKING:
     from kg.model import Reading

@@ -20,7 +20,7 @@ from extraction.ingest import Job, Outcome, ingest
 from extraction.reading import FileReader
 from extraction.worker_process import MEGABYTE, Limits
 from kg.errors import DocumentError
-from kg.store.memory import MemoryStore
+from tests.contracts.reference import MemoryStore
 from tests.goldens import reports
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from extraction.ingest import Job, Outcome, ingest
 from extraction.llm.job import ReadingOptions
 from extraction.streams import Extraction
 from kg.settings import Settings
-from kg.store.memory import MemoryStore
 from kg.store.open import open_store
+from tests.contracts.reference import MemoryStore
 from tests.goldens import reports
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 from extraction import ingest as ingesting
 from extraction.ingest import Job, Outcome, ingest
-from kg.store.memory import MemoryStore
+from tests.contracts.reference import MemoryStore
 from tests.goldens import reports
 
 if TYPE_CHECKING:

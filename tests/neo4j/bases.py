@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from extraction.ingest import Job, ingest
-from kg.store.memory import MemoryStore
 from tests.architecture.source import ROOT
+from tests.contracts.reference import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

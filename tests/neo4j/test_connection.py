@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,12 +11,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kg.errors import SettingsError, StoreLocked, StoreMissing, StoreUnusable
+from kg.judgement import Judgement, Verdict
+from kg.model import Run
+from kg.service.base import KnowledgeBase
 from kg.settings import load
-from kg.store.memory import MemoryStore
 from kg.store.neo4j import connection as neo4j_connection
+from kg.store.neo4j.connection import Moment
 from kg.store.neo4j.schema import VERSION
+from kg.store.neo4j.statements import RUNS_OF, WRITTEN
 from kg.store.open import open_store
-from tests.contracts.readings import CATL, LITHIUM, day, fact, reading, reported
+from tests.contracts.readings import CATL, LITHIUM, READ, day, fact, reading, reported
+from tests.contracts.reference import MemoryStore
 from tests.neo4j.proxy import Proxy
 from tests.neo4j.server import PASSWORD, emptied
 
@@ -32,6 +38,7 @@ READINGS = tuple(
     reading(number, number, reported(number), fact(CATL, "uses", LITHIUM), fact(CATL, "uses", f"product:料{number}"))
     for number in range(12)
 )
+MERGED = Judgement("", Verdict.MERGE, "product:料0", day(1), READ, object="product:料1", by="a", why="b")
 
 
 @pytest.fixture
@@ -116,7 +123,7 @@ def test_what_a_reader_still_sees_is_deleted_once_it_is_gone(neo4j_server: Serve
     with store.writer() as writer:
         for item in READINGS[:3]:
             writer.write(item)
-        with store.reader() as view:
+        with store.reader() as view, store._connection.pinned():  # type: ignore[attr-defined]
             before = stated(view)
             writer.remove("doc:1")
             assert stated(view) == before
@@ -163,6 +170,7 @@ def test_a_base_of_the_first_version_tells_pages_in_heads_too(store: Store, neo4
     heads = list(store.view().documents())
     (rows,) = neo4j_server.run("MATCH (d:Document) RETURN collect([d.id, d.head])")[0]
     older = [[identity, json.dumps(json.loads(head)[:-1])] for identity, head in rows]
+    neo4j_server.run("CREATE (:Name {folded: 'left by version 2'})")
     neo4j_server.run("UNWIND $rows AS row MATCH (d:Document {id: row[0]}) SET d.head = row[1]", rows=older)
     neo4j_server.run("MATCH (b:Base) SET b.version = 1")
     with store.writer(), pytest.raises(StoreLocked):
@@ -172,6 +180,56 @@ def test_a_base_of_the_first_version_tells_pages_in_heads_too(store: Store, neo4
             assert list(same.view().documents()) == heads
     assert (heads[0].pages, heads[1].pages) == ((0, 7), ())
     assert neo4j_server.run("MATCH (b:Base) RETURN b.version") == [[VERSION]]
+    assert neo4j_server.run("MATCH (n:Name) RETURN n") == []
+
+
+def test_another_base_in_its_place_is_followed(store: Store, neo4j_server: Server):
+    with store.writer() as writer:
+        for item in READINGS[:2]:
+            writer.write(item)
+        writer.publish(Run("run:one", day(3)))
+        assert writer.judge(MERGED)
+    assert (store.view().run(), len(store.view().judgements())) == (Run("run:one", day(3)), 1)
+    neo4j_server.clear()
+    with closing(open_store(neo4j_server.url, create=True)) as other, other.writer() as writer:
+        for item in READINGS[1:3]:
+            writer.write(item)
+    assert stated(store.view()) == stated(reference({"doc:1", "doc:2"}).view())
+    assert (store.view().run(), store.view().judgements()) == (None, [])
+
+
+def test_a_warm_question_asks_the_server_for_its_state_only(store: Store, monkeypatch: pytest.MonkeyPatch):
+    with store.writer() as writer:
+        for item in READINGS:
+            writer.write(item)
+    kb = KnowledgeBase(store)
+    first = kb.profile(CATL)
+    asked: list[str] = []
+    run = Moment.rows
+    monkeypatch.setattr(
+        Moment, "rows", lambda self, *given, **more: asked.append(given[0]) or run(self, *given, **more)
+    )
+    assert (kb.profile(CATL), asked) == (first, [])
+    with store.writer() as writer:
+        writer.remove("doc:3")
+    asked.clear()
+    assert "product:料3" not in {fact.object for fact in store.view().facts()}
+    with store.writer() as writer:
+        assert writer.judge(MERGED)
+    assert len(list(store.view().facts())) < 3 * len(READINGS)
+    assert [each for each in asked if each in {WRITTEN, RUNS_OF}] == []
+
+
+def test_the_local_copy_goes_with_the_store(
+    neo4j_server: Server, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with store.writer() as writer:
+        writer.write(READINGS[0])
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with closing(open_store(neo4j_server.url)) as other:
+        assert len(list(other.view().facts())) == 3
+        assert list(tmp_path.iterdir())
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_url_that_went_through_a_path_still_opens(store: Store, neo4j_server: Server):

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kg.errors import StoreUnusable
-from kg.store.memory import MemoryStore
 from kg.store.neo4j import connection as neo4j_connection
 from kg.store.open import open_store
 from tests.contracts.readings import CATL, LITHIUM, fact, reading, reported
+from tests.contracts.reference import MemoryStore
 from tests.neo4j.server import PASSWORD, missing, started
 from tests.neo4j.test_connection import stated
 

@@ -19,9 +19,9 @@ from kg.judgement import Judgement, Verdict
 from kg.model import Alias, Community, Entity, Kind, Polarity, Run
 from kg.period import Period, month, quarter, since
 from kg.relations import vocabulary
-from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, READ, day, denied, fact, planned, reading, reported
+from tests.contracts.reference import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kg.interop.exports.content import best_evidence, edge_key, known, plain
 from kg.interop.exports.tables import iso
+from kg.messages.words import word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +29,7 @@ _FACT = (
     *("quote", "quotes:string[]", "documents:string[]", "speakers:string[]"),
 )
 _MEMBER = (":START_ID(Entity)", ":END_ID(Community)", ":TYPE")
-_ABOUT = (":START_ID(Entity)", ":END_ID(Entity)", ":TYPE")
+_ABOUT = (":START_ID(Entity)", ":END_ID(Entity)", ":TYPE", "caption")
 _ARGUMENTS = """\
 --nodes=entities.csv
 --nodes=documents.csv
@@ -73,7 +74,8 @@ def write_neo4j(content: ExportContent, folder: Path) -> None:
     _write(folder / "communities.csv", _COMMUNITY, _communities(content))
     _write(folder / "facts.csv", _FACT, (_fact(content, fact) for fact in content.facts()))
     _write(folder / "members.csv", _MEMBER, _members(content))
-    _write(folder / "about.csv", _ABOUT, ((*each, "ABOUT") for each in content.measures()))
+    measures = word("export.measures", content.lang, thing="").strip()
+    _write(folder / "about.csv", _ABOUT, ((*each, "ABOUT", measures) for each in content.measures()))
     (folder / "import.args").write_text(_ARGUMENTS, encoding="utf-8")
     (folder / "schema.cypher").write_text(_SCHEMA + "".join(_indexes(content)), encoding="utf-8")
     (folder / "style.grass").write_text(_style(content), encoding="utf-8")

@@ -22,19 +22,23 @@ NOW = "RETURN datetime.realtime()"
 TAKE = """
     MATCH (b:Base {name: 'liantu'}) SET b.writer = $token, b.revision = b.written RETURN b.revision
 """
-HOLD = "MATCH (b:Base {name: 'liantu', writer: $token}) SET b.writer = $token RETURN b.written"
+HOLD = """
+    MATCH (b:Base {name: 'liantu', writer: $token}) SET b.writer = $token
+    RETURN b.written, coalesce(b.identity, elementId(b))
+"""
 WRITTEN = "MATCH (b:Base {name: 'liantu'}) SET b.written = $revision"
 PUBLISH = "MATCH (b:Base {name: 'liantu', writer: $token}) SET b.revision = b.written"
 
 # ── a document ─────────────────────────────────────────────────────────────────────────────────────────────────────
 DOCUMENT = f"CREATE (d:Document) SET d = $document, d.added = $revision, d.removed = {FOREVER}"
 COPIES = f"{_D} SET d:Copy, d.copies = $copies"
-# Name, kind, codes and ABOUT are for people who ask in Cypher, as last written; views read profiles, which know days.
+# Names, kind, codes and ABOUT are for people who ask in Cypher, as last written; profiles know the documents.
 ENTITIES = """
     UNWIND $entities AS row
     MERGE (t:Entity {id: row.id})
-    SET t.name = CASE WHEN row.implied THEN coalesce(t.name, row.name) ELSE row.name END, t.kind = row.kind,
-        t.codes = CASE WHEN row.implied THEN coalesce(t.codes, row.codes) ELSE row.codes END
+    SET t.kind = row.kind
+    FOREACH (_ IN CASE WHEN row.implied AND t.name IS NOT NULL THEN [] ELSE [1] END |
+        SET t.name = row.name, t.aliases = row.aliases, t.codes = row.codes)
     WITH t, row WHERE row.about <> ''
     MATCH (o:Entity {id: row.about}) MERGE (t)-[:ABOUT]->(o)
 """
@@ -42,10 +46,7 @@ KNOWN_PROFILES = "UNWIND $keys AS key MATCH (p:Profile {key: key}) RETURN key"
 PROFILES = """
     UNWIND $profiles AS row
     MATCH (t:Entity {id: row.entity})
-    CREATE (p:Profile {key: row.key, implied: row.implied, record: row.record})-[:OF]->(t)
-    WITH p, row UNWIND row.names AS called
-    MERGE (n:Name {folded: called[0]})
-    CREATE (p)-[:NAMED {name: called[1], code: called[2]}]->(n)
+    CREATE (:Profile {key: row.key, implied: row.implied, record: row.record})-[:OF]->(t)
 """
 DESCRIBES = f"{_D} UNWIND $keys AS key MATCH (p:Profile {{key: key}}) CREATE (d)-[:DESCRIBES]->(p)"
 PASSAGES = f"""
@@ -65,15 +66,12 @@ FACTS = """
 STATES = f"""
     {_D} UNWIND $evidence AS row
     MATCH (f:Fact {{id: row.fact}})
-    CREATE (d)-[e:STATES]->(f) SET e = row.properties, e.added = $revision, e.removed = {FOREVER}
+    CREATE (d)-[e:STATES]->(f) SET e = row.properties
 """
 
 # ── removal: first hidden, later deleted ───────────────────────────────────────────────────────────────────────────
 REMOVE = f"""
-    MATCH (d:Document {{id: $id}}) WHERE d.removed = {FOREVER}
-    SET d.removed = $revision
-    WITH d CALL (d) {{ MATCH (d)-[e:STATES]->() SET e.removed = $revision }}
-    RETURN d.id
+    MATCH (d:Document {{id: $id}}) WHERE d.removed = {FOREVER} SET d.removed = $revision RETURN d.id
 """
 HIDDEN = "MATCH (d:Document) WHERE d.removed <= $revision RETURN elementId(d)"
 FACTS_OF = "MATCH (d)-[:STATES]->(f:Fact) WHERE elementId(d) = $key RETURN DISTINCT f.id"
@@ -85,11 +83,10 @@ DROP_FACTS = """
 """
 LONELY_PROFILES = """
     UNWIND $keys AS key MATCH (p:Profile {key: key})-[:OF]->(t:Entity) WHERE NOT EXISTS { (p)<-[:DESCRIBES]-() }
-    RETURN p.key, t.id, COLLECT { MATCH (p)-[:NAMED]->(n) RETURN DISTINCT n.folded }
+    RETURN p.key, t.id
 """
 DROP_PROFILES = "UNWIND $keys AS key MATCH (p:Profile {key: key}) DETACH DELETE p"
 DROP_ENTITIES = "UNWIND $ids AS id MATCH (t:Entity {id: id}) WHERE NOT EXISTS { (t)<-[:OF]-() } DETACH DELETE t"
-DROP_NAMES = "UNWIND $names AS folded MATCH (n:Name {folded: folded}) WHERE NOT EXISTS { (n)<-[:NAMED]-() } DELETE n"
 HIDDEN_RUNS = "MATCH (r:Run) WHERE r.removed <= $revision RETURN r.number"
 DROP_RUNS = "MATCH (r:Run) WHERE r.removed <= $revision DELETE r"
 
@@ -110,7 +107,6 @@ COMMUNITIES = """
     MATCH (t:Entity {id: member}) CREATE (t)-[:IN_COMMUNITY]->(c)
 """
 DROP_COMMUNITIES = "MATCH (c:Community {run: $run}) DETACH DELETE c"
-KNOWN_JUDGEMENT = "MATCH (j:Judgement {id: $id}) RETURN j.id"
 JUDGE = f"""
     CREATE (:Judgement {{
         id: $id, published_on: $day, recorded_at: $instant, record: $record, added: $revision, removed: {FOREVER}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kg.errors import SettingsError, StoreError, StoreMissing, StoreTooNew, StoreUnusable
 from kg.store.neo4j import schema
@@ -28,7 +28,7 @@ Row = tuple[Any, ...]
 ADDRESS = re.compile(r"(?P<scheme>(?:neo4j|bolt)(?:\+s|\+ssc)?):/+(?P<host>[^/?#]+)/*(?P<database>[^/?#]*)")
 CONNECT_SECONDS = 5.0
 RETRY_SECONDS = 15.0
-STATEMENT_SECONDS = 600.0  # enough to compile a large view
+STATEMENT_SECONDS = 600.0
 _FETCH = 5000
 
 READER = {"liantu": "reader"}
@@ -65,28 +65,23 @@ class Address:
 
 
 class Moment:
-    """One state of the store, within one transaction."""
+    """One state of the store, within one transaction; `identity` is that of the base."""
 
-    def __init__(self, transaction: neo4j.Transaction | neo4j.ManagedTransaction, revision: int) -> None:
-        self._transaction, self.revision = transaction, revision
+    def __init__(
+        self, transaction: neo4j.Transaction | neo4j.ManagedTransaction, revision: int, identity: str = ""
+    ) -> None:
+        self._transaction, self.revision, self.identity = transaction, revision, identity
+
+    @property
+    def state(self) -> tuple[str, int]:
+        """What names the state: equal ones have equal content."""
+        return self.identity, self.revision
 
     def rows(self, statement: str, **parameters: object) -> list[Row]:
         """Run a statement and return all rows."""
-        return list(self.stream(statement, **parameters))
-
-    def stream(self, statement: str, **parameters: object) -> Iterator[Row]:
-        """Run a statement and yield its rows."""
         # Statements are built from constants (kg/store/neo4j/); external values are always parameters.
         found = self._transaction.run(statement, {"revision": self.revision, **parameters})
-        for record in found:
-            yield tuple(record.values())
-
-
-class ReadSession(Protocol):
-    """Runs the reads of a view."""
-
-    def read(self, work: Callable[[Moment], T]) -> T:
-        """Call `work` with one state; it may be called again if the connection is lost."""
+        return [tuple(record.values()) for record in found]
 
 
 class Connection:
@@ -120,11 +115,18 @@ class Connection:
         with self.telling(), self.session() as session:
             return session.execute_read(within)
 
+    def state(self) -> tuple[str, int]:
+        """Return identity and revision of the current state, in one round trip; after a lost connection as `read`."""
+        with suppress(StoreUnusable), self.telling(), self.session() as session:
+            if found := session.run(schema.STATE).single():
+                return found[0], found[1]
+        return self.read(lambda moment: moment.state)
+
     @contextmanager
-    def pinned(self) -> Iterator[PinnedSession]:
-        """Pin the current state for a `with` block, in one open transaction."""
+    def pinned(self) -> Iterator[Moment]:
+        """Pin the current state for a `with` block, in one open transaction without a time limit."""
         with self.telling(), self.session() as session, session.begin_transaction(metadata=READER) as transaction:
-            yield PinnedSession(self, _moment(transaction))
+            yield _moment(transaction)
 
     def make_ready(self, *, create: bool) -> int:
         """Check the version of the store, creating the store if needed, and return the version.
@@ -175,25 +177,13 @@ class Connection:
         self._driver.close()
 
 
-class PinnedSession:
-    """A session in which every read sees the same state."""
-
-    def __init__(self, connection: Connection, moment: Moment) -> None:
-        self._connection, self._moment = connection, moment
-
-    def read(self, work: Callable[[Moment], T]) -> T:
-        """Call `work` with the pinned state."""
-        with self._connection.telling():
-            return work(self._moment)
-
-
 def _moment(transaction: neo4j.Transaction | neo4j.ManagedTransaction) -> Moment:
     """Return the published state at the first read of the transaction.
 
     Raises:
         ServiceUnavailable: when the store has disappeared since it was opened; the driver retries.
     """
-    found = transaction.run("MATCH (b:Base {name: 'liantu'}) RETURN b.revision").single()
+    found = transaction.run(schema.STATE).single()
     if found is None:
         raise ServiceUnavailable("the knowledge base no longer exists")
-    return Moment(transaction, found[0])
+    return Moment(transaction, found[1], found[0])

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
-from kg.ids import digest, normal_name
+from kg.ids import digest
 from kg.model import MentionStatus, Polarity, Reading
 from kg.store import codec
 from kg.store.neo4j import changes as cypher
 from kg.store.neo4j import statements as queries
-from kg.store.neo4j.facts import native
-from kg.store.neo4j.schema import LAST_DAY
-from kg.store.neo4j.search import indexed
 from kg.store.rules.document_facts import written_facts
 from kg.store.visibility import instant_of, microseconds
-from kg.store.word_search import terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kg.model import Entity, Fact
+    from kg.model import Fact
     from kg.store.neo4j.connection import Moment
     from kg.store.rules.validated import Prepared, Profile
 
@@ -30,8 +26,7 @@ Properties = dict[str, object]
 def insert(moment: Moment, reading: Prepared) -> None:
     """Write a document with its profiles, passages and facts."""
     document = reading.document.id
-    words = [terms(chunk.search_text or chunk.text) for chunk in reading.chunks]
-    moment.rows(cypher.DOCUMENT, document=_document(reading, sum(map(len, words))))
+    moment.rows(cypher.DOCUMENT, document=_document(reading))
     if reading.copies:
         moment.rows(cypher.COPIES, id=document, copies=list(reading.copies))
     moment.rows(
@@ -42,13 +37,13 @@ def insert(moment: Moment, reading: Prepared) -> None:
     known = {key for (key,) in moment.rows(cypher.KNOWN_PROFILES, keys=list(profiles))}
     moment.rows(cypher.PROFILES, profiles=[row for key, row in profiles.items() if key not in known])
     moment.rows(cypher.DESCRIBES, id=document, keys=list(profiles))
-    moment.rows(cypher.PASSAGES, id=document, passages=_passages(reading, words))
+    moment.rows(cypher.PASSAGES, id=document, passages=_passages(reading))
     known_facts = {identity for (identity,) in moment.rows(cypher.KNOWN_FACTS, ids=[fact.id for fact in reading.facts])}
     moment.rows(cypher.FACTS, facts=[_fact(fact) for fact in reading.facts if fact.id not in known_facts])
     moment.rows(cypher.STATES, id=document, evidence=list(_evidence(reading)))
 
 
-def _document(reading: Prepared, words: int) -> Properties:
+def _document(reading: Prepared) -> Properties:
     document = reading.document
     return {
         "id": document.id,
@@ -60,16 +55,21 @@ def _document(reading: Prepared, words: int) -> Properties:
         "head": codec.head_out(document),
         "body": codec.body_out(document, reading.problems).decode(),
         "passages": len(reading.chunks),
-        "words": words,
         "mentions": [codec.mention_out(mention) for mention in reading.mentions],
-        "holders": [-1 if holder is None else holder for holder in reading.holders],
     }
 
 
 def _entity(profile: Profile) -> dict[str, Any]:
     entity = profile.entity
-    who = {"id": entity.id, "kind": entity.kind.value, "name": entity.name, "codes": list(entity.codes)}
-    return who | {"about": entity.about, "implied": profile.implied}
+    return {
+        "id": entity.id,
+        "kind": entity.kind.value,
+        "name": entity.name,
+        "aliases": [alias.name for alias in entity.aliases],
+        "codes": list(entity.codes),
+        "about": entity.about,
+        "implied": profile.implied,
+    }
 
 
 def _profile(profile: Profile) -> Properties:
@@ -79,17 +79,10 @@ def _profile(profile: Profile) -> Properties:
         "entity": profile.entity.id,
         "implied": profile.implied,
         "record": record,
-        "names": [[normal_name(name), name, code] for name, code in dict.fromkeys(_names(profile.entity))],
     }
 
 
-def _names(entity: Entity) -> Iterator[tuple[str, bool]]:
-    yield entity.name, False
-    yield from ((alias.name, False) for alias in entity.aliases)
-    yield from ((code, True) for code in entity.codes)
-
-
-def _passages(reading: Prepared, words: Sequence[list[str]]) -> list[Properties]:
+def _passages(reading: Prepared) -> list[Properties]:
     mentioned: dict[int, Counter[str]] = defaultdict(Counter)
     for mention, holder in zip(reading.mentions, reading.holders, strict=True):
         if holder is not None and mention.status is MentionStatus.LINKED and mention.entity:
@@ -100,17 +93,15 @@ def _passages(reading: Prepared, words: Sequence[list[str]]) -> list[Properties]
                 "id": chunk.id,
                 "place": place,
                 "record": codec.chunk_out(chunk),
-                "terms": found,
-                "indexed": " ".join(map(indexed, found)),
             },
             "mentions": [list(pair) for pair in mentioned[place].items()],
         }
-        for place, (chunk, found) in enumerate(zip(reading.chunks, words, strict=True))
+        for place, chunk in enumerate(reading.chunks)
     ]
 
 
 def _fact(fact: Fact) -> Properties:
-    """Return the properties of a fact that queries use; its wording is stored with the evidence."""
+    """Return the properties of a fact for people who ask in Cypher; its wording is stored with the evidence."""
     valid = fact.valid
     return {
         "id": fact.id,
@@ -120,30 +111,20 @@ def _fact(fact: Fact) -> Properties:
         "sign": fact.sign,
         "negative": fact.polarity is Polarity.NEGATIVE,
         "modality": fact.modality.value,
-        "dated": valid is not None,
-        "valid_from": valid and (valid.start or LAST_DAY.min),
-        "valid_to": valid and (valid.end or LAST_DAY),
+        "valid_from": valid and valid.start,
+        "valid_to": valid and valid.end,
         "value": fact.value and fact.value.number,
         "unit": fact.value and fact.value.unit,
-        "matter": _matter(fact),
         "product": fact.qualifier("product"),
         "cause": fact.qualifier("cause_direction"),
         "effect": fact.qualifier("effect_direction"),
     }
 
 
-def _matter(fact: Fact) -> str:
-    """Hash what two facts of the same ends must share for one to supersede the other (`superseding.place_of`)."""
-    valid = (str(fact.valid.start), str(fact.valid.end)) if fact.valid else ()
-    value = (fact.value.change, fact.value.basis, fact.value.unit) if fact.value else ()
-    return digest((fact.modality, fact.qualifier("product"), "|valid", *valid, "|value", *value))
-
-
 def _evidence(reading: Prepared) -> Iterator[Properties]:
     for fact in reading.facts:
         claim = codec.claim_out(fact)
         for place, item in enumerate(fact.evidence):
-            instants = [instant for instant in (item.recorded_at, reading.recorded_at) if instant is not None]
             properties = {
                 "document": item.document,
                 "place": place,
@@ -153,7 +134,6 @@ def _evidence(reading: Prepared) -> Iterator[Properties]:
                 "quote": item.quote,
                 "published_on": item.published_on,
                 "recorded_at": microseconds(item.recorded_at),
-                "known_from": microseconds(max(instants)),
                 "speaker": item.speaker,
                 "confidence": float(item.confidence),
                 "extractor": item.extractor,
@@ -167,7 +147,7 @@ def read_back(moment: Moment, document_id: str) -> Reading | None:
     if not rows:
         return None
     key, published_on, path, head, signature, body, recorded_at, mentions, copies = rows[0]
-    decoded_head = codec.head_in(document_id, native(published_on), head, path=path)
+    decoded_head = codec.head_in(document_id, published_on.to_native(), head, path=path)
     document = codec.body_in(decoded_head, signature or b"", body)
     return Reading(
         document=document,
@@ -182,7 +162,7 @@ def read_back(moment: Moment, document_id: str) -> Reading | None:
 
 
 def purge(moment: Moment, documents: Sequence[str]) -> None:
-    """Delete documents that no reader sees, and the facts, profiles, names and entities that no other document has."""
+    """Delete documents that no reader sees, and the facts, profiles and entities that no other document has."""
     for key in documents:
         facts = [identity for (identity,) in moment.rows(cypher.FACTS_OF, key=key)]
         profiles = [profile for (profile,) in moment.rows(cypher.PROFILES_OF, key=key)]
@@ -190,7 +170,6 @@ def purge(moment: Moment, documents: Sequence[str]) -> None:
         moment.rows(cypher.DROP_DOCUMENT, key=key)
         moment.rows(cypher.DROP_FACTS, ids=facts)
         orphans = moment.rows(cypher.LONELY_PROFILES, keys=profiles)
-        moment.rows(cypher.DROP_PROFILES, keys=[profile for profile, _, _ in orphans])
-        moment.rows(cypher.DROP_ENTITIES, ids=sorted({entity for _, entity, _ in orphans}))
-        moment.rows(cypher.DROP_NAMES, names=sorted({name for *_, names in orphans for name in names}))
+        moment.rows(cypher.DROP_PROFILES, keys=[profile for profile, _ in orphans])
+        moment.rows(cypher.DROP_ENTITIES, ids=sorted({entity for _, entity in orphans}))
     moment.rows(cypher.DROP_RUNS)

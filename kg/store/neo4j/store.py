@@ -1,42 +1,40 @@
 """A knowledge base on a Neo4j server, with the same results as the other stores, for teams that need a shared server.
 
-Views are in kg/store/neo4j/view.py, the writer in kg/store/neo4j/writer.py, the schema in kg/store/neo4j/schema.py.
+Views are those of a local copy (kg/store/neo4j/replica.py); the writer is in kg/store/neo4j/writer.py, the schema in
+kg/store/neo4j/schema.py.
 Needs the extra `neo4j` (the official driver).
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from kg.relations import vocabulary
 from kg.store import codec
 from kg.store.neo4j import statements as cypher
 from kg.store.neo4j.connection import Connection
 from kg.store.neo4j.reading import read_back
-from kg.store.neo4j.schema import STATE, VERSION
-from kg.store.neo4j.view import Neo4jView
+from kg.store.neo4j.replica import Replica
+from kg.store.neo4j.schema import LEFT_OUT, VERSION
 from kg.store.neo4j.writer import Neo4jWriter, writing
-from kg.store.rules.identity_view import JudgedView, Overlay
-from kg.store.rules.validated import read_from, utc
-from kg.store.visibility import ViewCache, visibility_of
+from kg.store.rules.validated import read_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from datetime import date, datetime
 
     from kg.model import Reading
-    from kg.period import Period
     from kg.relations import Vocabulary
-    from kg.store.neo4j.connection import Address, ReadSession
+    from kg.store.neo4j.connection import Address
+    from kg.store.port import View
 
 
 class Neo4jStore:
     """A knowledge base on a server."""
 
     def __init__(self, address: Address, words: Vocabulary | None = None, *, create: bool = False) -> None:
-        self._vocabulary = words or vocabulary()
-        self._overlays: ViewCache[Overlay] = ViewCache()
         self._connection = Connection(address)
         try:
             if self._connection.make_ready(create=create) < VERSION:
@@ -44,22 +42,21 @@ class Neo4jStore:
         except BaseException:
             self._connection.close()
             raise
+        self._replica = Replica(self._connection, words or vocabulary())
 
-    def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> ServedView:
+    def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> View:
         """Return a view of the store."""
-        return self._view(self._connection, as_of, known_at)
+        return self._replica.store.view(as_of=as_of, known_at=known_at)
 
-    @contextmanager
-    def reader(self, *, as_of: date | None = None, known_at: datetime | None = None) -> Iterator[ServedView]:
+    def reader(self, *, as_of: date | None = None, known_at: datetime | None = None) -> AbstractContextManager[View]:
         """Return a view of one fixed state of the store."""
-        with self._connection.pinned() as pinned:
-            yield self._view(pinned, as_of, known_at)
+        return self._replica.store.reader(as_of=as_of, known_at=known_at)
 
     @contextmanager
     def writer(self) -> Iterator[Neo4jWriter]:
         """Return the only writer."""
         with writing(self._connection) as token:
-            yield Neo4jWriter(self._connection, token, self._writer_view)
+            yield Neo4jWriter(self._connection, token, self._replica.examine)
 
     def has_document(self, document_id: str) -> bool:
         """Return whether the document is in the store."""
@@ -85,8 +82,7 @@ class Neo4jStore:
 
     def state(self) -> str:
         """Return a name of this state of this base."""
-        (row,) = self._connection.read(lambda moment: moment.rows(STATE))
-        return "-".join(map(str, row))
+        return "-".join(map(str, self._connection.state()))
 
     def stats(self) -> dict[str, int]:
         """Count the stored records."""
@@ -95,40 +91,9 @@ class Neo4jStore:
         )
 
     def close(self) -> None:
-        """Close all connections to the server."""
+        """Close all connections to the server and remove the copy."""
+        self._replica.store.close()
         self._connection.close()
-
-    def _view(self, line: ReadSession, as_of: date | None, known_at: datetime | None) -> ServedView:
-        plain = Neo4jView(line, self._vocabulary, as_of, utc(known_at) if known_at else None)
-
-        def overlay() -> Overlay:
-            revision = line.read(lambda moment: moment.revision)
-            key = visibility_of(as_of, plain.known_at), revision
-            return self._overlays.get(key, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
-
-        return ServedView(plain, overlay, until=lambda day: self._view(line, day, known_at))
-
-    def _writer_view(self, line: ReadSession) -> JudgedView:
-        """Return a view of the writer's own transaction, without caching, because it may be rolled back."""
-        plain = Neo4jView(line, self._vocabulary, None, None)
-        return JudgedView(plain, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
-
-
-class ServedView(JudgedView):
-    """A view whose period is applied on the server, so that only facts in it are transferred."""
-
-    _plain: Neo4jView
-
-    def during(self, period: Period) -> Self:
-        """Return the view restricted to `period`; the overlay still computes superseding among all facts."""
-        return type(self)(self._plain.during(period), self._overlay, period, until=self._until)
-
-    @property
-    def graph_key(self) -> tuple[object, ...]:
-        """What a graph compiled from this view depends on: the state of the base and the bounds of the view."""
-        plain = self._plain
-        identity, revision = plain.line.read(lambda moment: (moment.rows(STATE)[0][0], moment.revision))
-        return identity, revision, plain.as_of, plain.known_at, plain.period
 
 
 _AT_ONCE = 20  # documents per batch, because their bodies are transferred
@@ -139,7 +104,7 @@ _DONE = "MATCH (b:Base {name: 'liantu'}) SET b.version = $version"
 
 
 def migrate(connection: Connection) -> None:
-    """Migrate a store from version 1 to 2: add page offsets to document heads.
+    """Migrate a store: add page offsets to document heads (version 1), drop the indexes of questions (2).
 
     Raises:
         StoreLocked: when a writer is active in this or another process.
@@ -149,4 +114,6 @@ def migrate(connection: Connection) -> None:
         for first in range(0, len(keys), _AT_ONCE):
             rows = session.run(_BODIES, keys=keys[first : first + _AT_ONCE]).values()
             session.run(_HEADS, heads=[[key, codec.paged(head, body)] for key, head, body in rows]).consume()
+        for statement in LEFT_OUT:
+            session.run(statement).consume()
         session.run(_DONE, version=VERSION).consume()

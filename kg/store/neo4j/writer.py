@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,19 +16,18 @@ from kg.store.neo4j import changes as cypher
 from kg.store.neo4j.connection import STATEMENT_SECONDS, Moment
 from kg.store.neo4j.reading import insert, purge
 from kg.store.neo4j.statements import HAS_DOCUMENT
-from kg.store.rules.identities import examined
 from kg.store.rules.validated import prepare, utc
 from kg.store.visibility import microseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from kg.judgement import Judgement
     from kg.model import Reading, Run
-    from kg.store.neo4j.connection import Connection, ReadSession
-    from kg.store.port import View
+    from kg.store.neo4j.connection import Connection
 
 T = TypeVar("T")
+Examine = Callable[["Moment", "Judgement"], "Judgement | None"]
 
 _ATTEMPTS = 3  # a commit without a response is checked, and repeated if it was not applied
 
@@ -63,8 +63,8 @@ def _number(transaction_id: str) -> int:
 class Neo4jWriter:
     """The only writer of a store."""
 
-    def __init__(self, connection: Connection, token: str, view: Callable[[ReadSession], View]) -> None:
-        self._connection, self._token, self._view = connection, token, view
+    def __init__(self, connection: Connection, token: str, examine: Examine) -> None:
+        self._connection, self._token, self._examine = connection, token, examine
         self._block: Moment | None = None  # the open transaction of `together`
         self._changed = False
         self._needs_clean_up = True  # removed data may not be deleted yet, for example after a crash of a writer
@@ -125,16 +125,15 @@ class Neo4jWriter:
         """Store a judgement."""
 
         def work(moment: Moment) -> Judgement | None:
-            kept = examined(judgement, self._view(_TransactionSession(moment)))
-            if moment.rows(cypher.KNOWN_JUDGEMENT, id=kept.id):
-                return None
-            moment.rows(
-                cypher.JUDGE,
-                id=kept.id,
-                day=kept.published_on,
-                instant=microseconds(kept.recorded_at),
-                record=codec.judgement_out(kept),
-            )
+            kept = self._examine(moment, judgement)
+            if kept:
+                moment.rows(
+                    cypher.JUDGE,
+                    id=kept.id,
+                    day=kept.published_on,
+                    instant=microseconds(kept.recorded_at),
+                    record=codec.judgement_out(kept),
+                )
             return kept
 
         return self._change(work)
@@ -203,14 +202,14 @@ class Neo4jWriter:
 
     def _begin(self, transaction: neo4j.Transaction | neo4j.ManagedTransaction, revision: int) -> Moment:
         """Begin a change after checking that this is still the active writer."""
-        moment = Moment(transaction, revision)
-        if not moment.rows(cypher.HOLD, token=self._token):
+        held = Moment(transaction, revision).rows(cypher.HOLD, token=self._token)
+        if not held:
             raise StoreLocked(str(self._connection.address))
-        return moment
+        return Moment(transaction, revision, held[0][1])
 
     def _written_revision(self) -> int:
-        found: list[tuple[int]] = self._run_alone(lambda t: Moment(t, 0).rows(cypher.HOLD, token=self._token))
-        return found[0][0] if found else -1
+        found = self._run_alone(lambda t: Moment(t, 0).rows(cypher.HOLD, token=self._token))
+        return int(found[0][0]) if found else -1
 
     def _publish_revision(self, revision: int) -> None:
         """Make a committed change visible to readers and delete data that no reader sees."""
@@ -239,14 +238,3 @@ class Neo4jWriter:
         """Run an idempotent change in its own transaction."""
         with self._connection.telling(), self._connection.session() as session:
             return session.execute_write(work)
-
-
-class _TransactionSession:
-    """Read session over the writer's own transaction."""
-
-    def __init__(self, moment: Moment) -> None:
-        self._moment = moment
-
-    def read(self, work: Callable[[Moment], T]) -> T:
-        """Call `work` with the transaction."""
-        return work(self._moment)

@@ -10,11 +10,10 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from heapq import merge
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from kg.ids import normal_name
 from kg.model import Document
-from kg.store.port import View
 from kg.store.rules.identities import Identities
 from kg.store.rules.merging import StatedEntity, unite, unite_entity
 from kg.store.rules.superseding import effective, one_at_a_time, superseded
@@ -28,22 +27,10 @@ if TYPE_CHECKING:
     from kg.model import Chunk, Entity, Fact, Kind, Mention, Run
     from kg.period import Period
     from kg.relations import Vocabulary
-    from kg.store.columns import TableSource
     from kg.store.port import DocumentHead, Triple
     from kg.store.rules.validated import Profile
-
-
-class PlainView(View, Protocol):
-    """A store's own view without judgements; the three extra methods serve judged entities only."""
-
-    def appearances(self, entity_ids: Collection[str]) -> Iterator[tuple[str, date, Profile]]:
-        """Yield (document, its day, profile) for these entities in visible documents."""
-
-    def linked(self, entity_ids: Collection[str]) -> Iterator[tuple[str, str, Mention]]:
-        """Yield (document, chunk or "", mention) for visible mentions linked to these entities, in text order."""
-
-    def touching(self, entity_ids: Collection[str]) -> Iterator[Fact]:
-        """Yield the facts with such an end in id order, one per wording of the claim, without superseding."""
+    from kg.store.sqlite.columns import SqliteSource
+    from kg.store.sqlite.view import SqliteView
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +58,7 @@ class Overlay:
     days: Mapping[str, date]
 
     @staticmethod
-    def of(plain: PlainView, judgements: Iterable[Judgement], vocabulary: Vocabulary) -> Overlay:
+    def of(plain: SqliteView, judgements: Iterable[Judgement], vocabulary: Vocabulary) -> Overlay:
         """Compute the overlay of a view."""
         identities = Identities.of(judgements, vocabulary)
         if not identities.touched:
@@ -135,7 +122,7 @@ class Overlay:
         return fact.subject in self.identities.touched or fact.object in self.identities.touched
 
 
-def _judged_readings(plain: PlainView, entities: frozenset[str]) -> tuple[list[Prepared], dict[str, list[str]]]:
+def _judged_readings(plain: SqliteView, entities: frozenset[str]) -> tuple[list[Prepared], dict[str, list[str]]]:
     """Return the part of each document about some entities, and the chunk of each of its mentions."""
     profiles: dict[tuple[str, date], list[Profile]] = defaultdict(list)
     for document, day, profile in plain.appearances(entities):
@@ -168,7 +155,7 @@ def _judged_readings(plain: PlainView, entities: frozenset[str]) -> tuple[list[P
 
 
 def _with_superseding(
-    facts: Mapping[str, Fact], plain: PlainView, identities: Identities, vocabulary: Vocabulary
+    facts: Mapping[str, Fact], plain: SqliteView, identities: Identities, vocabulary: Vocabulary
 ) -> tuple[dict[str, Fact], dict[str, str]]:
     """Compute superseding among the facts and the stored facts that compete with them.
 
@@ -198,7 +185,7 @@ class JudgedView:
 
     def __init__(
         self,
-        plain: PlainView,
+        plain: SqliteView,
         overlay: Callable[[], Overlay],
         period: Period | None = None,
         *,
@@ -227,15 +214,12 @@ class JudgedView:
         return seen if self._period is None else seen.during(self._period)
 
     @property
-    def source(self) -> TableSource | None:
-        """The table source of the store with the entities and facts that judgements change; None if it has none."""
-        plain: Any = getattr(self._plain, "source", None)
-        if plain is None:
-            return None
+    def source(self) -> SqliteSource:
+        """The table source of the store with the entities and facts that judgements change."""
         overlay = self._overlay()
         facts = frozenset(overlay.facts) | frozenset(overlay.closed)
-        judged: TableSource = replace(plain, period=self._period, judged=overlay.identities.touched, judged_facts=facts)
-        return judged
+        touched = overlay.identities.touched
+        return replace(self._plain.source, period=self._period, judged=touched, judged_facts=facts)
 
     def judgements(self) -> list[Judgement]:
         """Return the visible judgements."""

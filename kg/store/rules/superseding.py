@@ -11,7 +11,7 @@ candidates: rivals are positive facts of one place (`place_of`), denials are ass
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -36,16 +36,6 @@ if TYPE_CHECKING:
 SPEAKER_BOUND = frozenset(vocabulary().of_role("figure"))
 _AT_ONCE = 5000  # facts
 UNNAMED = 0  # the number of an unknown speaker
-
-
-def supersede(facts: Iterable[Fact], vocabulary: Vocabulary) -> list[Fact]:
-    """Return the same facts in the same order with `superseded_by` computed among them."""
-    given = list(facts)
-    closed = superseded(given, vocabulary)
-    return [
-        fact if fact.superseded_by == closed.get(fact.id, "") else replace(fact, superseded_by=closed.get(fact.id, ""))
-        for fact in given
-    ]
 
 
 def superseded(facts: Iterable[Fact], vocabulary: Vocabulary) -> dict[str, str]:

@@ -40,7 +40,15 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SqliteSource:
-    """Source of the table (`kg.store.columns.TableSource`); `lend` opens a connection within a transaction."""
+    """The table of a base, and what is not in it.
+
+    Attributes:
+        path: the base; graphs compiled from its table are kept next to it.
+        lend: opens a connection within a transaction.
+        period: the period to which the view of this source is restricted.
+        judged: entities that judgements change, so that the table is wrong about them (kg/store/rules/identities.py).
+        judged_facts: facts with such an entity at an end, by their current ids, and facts that compete with them.
+    """
 
     path: Path
     lend: Callable[[], AbstractContextManager[sqlite3.Connection]]

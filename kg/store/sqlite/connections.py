@@ -15,7 +15,7 @@ from kg.store.lock import writing
 from kg.store.sqlite.schema import STEPS, migrate, version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from kg.errors import StoreError
@@ -99,10 +99,13 @@ def _log_index(path: Path) -> Path:
 
 
 class Connections:
-    """Keeps one read connection per thread, because a connection serves one thread at a time."""
+    """Keeps one read connection per thread, because a connection serves one thread at a time.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    `before_read` is called before each read that begins.
+    """
+
+    def __init__(self, path: Path, *, before_read: Callable[[], None] | None = None) -> None:
+        self.path, self._before_read = path, before_read
         self._own = threading.local()
         self._all: list[sqlite3.Connection] = []
         self._guard = threading.Lock()
@@ -116,6 +119,8 @@ class Connections:
         Raises:
             StoreMissing: when the file is gone.
         """
+        if self._before_read:
+            self._before_read()
         place = place_of(self.path)
         with self._guard:
             if self._place not in {None, place}:
@@ -147,6 +152,7 @@ class Connections:
     @contextmanager
     def streaming(self) -> Iterator[sqlite3.Connection]:
         """Yield a new connection, in a transaction that lasts as long as the stream."""
+        self.check_place()
         with closing(connect(self.path)) as connection, telling(self.path), one_state(connection):
             yield connection
 

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, TypeVar
+from weakref import finalize
 
 from kg.errors import StoreUnusable
 from kg.relations import vocabulary
@@ -25,9 +29,8 @@ from kg.store.visibility import ViewCache
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from datetime import date, datetime
-    from pathlib import Path
     from typing import Any
 
     from kg.model import Reading
@@ -54,10 +57,17 @@ _COUNTS = {
 class SqliteStore:
     """A knowledge base in one file."""
 
-    def __init__(self, path: Path, words: Vocabulary | None = None, *, create: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        words: Vocabulary | None = None,
+        *,
+        create: bool = False,
+        connections: Connections | None = None,
+    ) -> None:
         self._path = path
         self._vocabulary = words or vocabulary()
-        self._connections = Connections(path)
+        self._connections = connections or Connections(path)
         self._lengths: ViewCache[Lengths] = ViewCache()
         self._names: ViewCache[Names] = ViewCache()
         self._witnesses: ViewCache[dict[str, str]] = ViewCache()
@@ -194,3 +204,18 @@ class SqliteStore:
             return self._overlays.get(state, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
 
         return JudgedView(plain, overlay, until=lambda day: self._view(lender, day, known_at))
+
+
+class TemporaryStore(SqliteStore):
+    """A knowledge base in a temporary folder, for as long as this object is open: `memory:`, and a server's copy."""
+
+    def __init__(self, words: Vocabulary | None = None, *, before_read: Callable[[], None] | None = None) -> None:
+        folder = mkdtemp(prefix="liantu-")
+        self._remove = finalize(self, rmtree, folder, ignore_errors=True)  # also of a base that nobody closes
+        path = Path(folder) / "kb.liantu"
+        super().__init__(path, words, create=True, connections=Connections(path, before_read=before_read))
+
+    def close(self) -> None:
+        """Close the store and remove its folder."""
+        super().close()
+        self._remove()

@@ -15,7 +15,6 @@ import numpy as np
 from kg.ids import normal_name
 from kg.store import codec
 from kg.store.rules.merging import StatedEntity, unite_entity
-from kg.store.rules.superseding import effective
 from kg.store.rules.validated import Profile
 from kg.store.sqlite import statements as sql
 from kg.store.sqlite.columns import SqliteSource
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
     from kg.judgement import Judgement
     from kg.model import Chunk, Document, Entity, Fact, Kind, Mention, Run
-    from kg.period import Period
     from kg.relations import Vocabulary
     from kg.store.port import DocumentHead, Triple
     from kg.store.sqlite.connections import Lender
@@ -91,7 +89,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class SqliteView:
-    """A view without judgements (`kg.store.rules.identity_view.PlainView`).
+    """A view without judgements (those are applied by `kg.store.rules.identity_view`).
 
     Each call is one transaction; the lender determines whether later calls see newer commits.
     """
@@ -103,11 +101,6 @@ class SqliteView:
     _witnesses: Callable[[sqlite3.Connection, Visibility], dict[str, str]]
     as_of: date | None
     known_at: datetime | None
-    _period: Period | None = None
-
-    def during(self, period: Period) -> Self:
-        """Return the view restricted to facts that hold on some day of `period`."""
-        return replace(self, _period=period)
 
     def until(self, as_of: date) -> Self:
         """Return the same state of the base as of a day."""
@@ -116,7 +109,7 @@ class SqliteView:
     @property
     def source(self) -> SqliteSource:
         """The source of the column table."""
-        return SqliteSource(self._lender.path, self._lender.reading, self._period)
+        return SqliteSource(self._lender.path, self._lender.reading)
 
     def judgements(self) -> list[Judgement]:
         """Return the visible judgements."""
@@ -160,8 +153,7 @@ class SqliteView:
             wanted["ids"] = json.dumps(list(ids))
         if triples is not None:
             wanted["triples"] = json.dumps(list(triples))
-        facts = self._matching(wanted) if wanted else self._everything()
-        return (fact for fact in facts if self._period is None or effective(fact).overlaps(self._period))
+        return self._matching(wanted) if wanted else self._everything()
 
     def document(self, document_id: str) -> Document | None:
         """Return one document."""

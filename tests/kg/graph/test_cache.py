@@ -31,10 +31,10 @@ from kg.query.browse.profile import profile_of
 from kg.query.browse.stats import stats
 from kg.query.session import QuerySession
 from kg.relations import vocabulary
-from kg.store.columns import TableSource
-from kg.store.memory import MemoryStore
 from kg.store.open import open_store
+from kg.store.sqlite.columns import SqliteSource
 from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, READ, day, denied, fact, planned, reading, reported
+from tests.contracts.reference import MemoryStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -191,7 +191,7 @@ def test_after_each_commit_the_patched_graph_is_the_one_compiled_anew(
     assert filed is None
     reference = MemoryStore()
     with closing(open_store(tmp_path_factory.mktemp("kb") / "kb.liantu", create=True)) as store:
-        assert isinstance(store.view().source, TableSource)  # type: ignore[attr-defined]
+        assert isinstance(store.view().source, SqliteSource)  # type: ignore[attr-defined]
         for count, item in enumerate(history):
             for one in (store, reference):
                 write(one, item)

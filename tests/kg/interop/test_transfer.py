@@ -31,9 +31,9 @@ from kg.model import (
     Value,
 )
 from kg.period import Period, quarter
-from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, READ, day, denied, fact, reading, reported
+from tests.contracts.reference import MemoryStore
 
 if TYPE_CHECKING:
     from pathlib import Path

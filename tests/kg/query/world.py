@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kg.ids import chunk_id, fact_id
 from kg.model import Chunk, Document, Entity, Evidence, Fact, Kind, Reading, Value
 from kg.period import year
-from kg.store.memory import MemoryStore
+from tests.contracts.reference import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,7 +15,7 @@ from extraction.documents.pdf.reader import read_pdf
 from extraction.pipeline import Extractor
 from kg.query.filings.values.answer import filing_value
 from kg.service.base import KnowledgeBase
-from kg.store.memory import MemoryStore
+from tests.contracts.reference import MemoryStore
 from tests.extraction.documents.filings.annual_reports import ISSUERS, YEARS, Issuer, figures, pages_of, pdf_of
 
 if TYPE_CHECKING:

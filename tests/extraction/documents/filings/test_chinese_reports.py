@@ -13,7 +13,7 @@ from extraction.documents.pdf.reader import read_pdf
 from extraction.pipeline import Extractor
 from kg.query.filings.outline import outline_of
 from kg.service.base import KnowledgeBase
-from kg.store.memory import MemoryStore
+from tests.contracts.reference import MemoryStore
 from tests.extraction.documents.filings.annual_reports import pdf_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from extraction.pipeline import Extractor
 from kg.filing import Filing
 from kg.query.filings.outline import outline_of
 from kg.service.base import KnowledgeBase
-from kg.store.memory import MemoryStore
+from tests.contracts.reference import MemoryStore
 from tests.extraction.documents.filings.sec_markup import sec_markup
 
 COVER = """UNITED STATES

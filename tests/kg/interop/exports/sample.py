@@ -10,8 +10,8 @@ from kg.ids import entity_id
 from kg.interop.exports.formats import export
 from kg.model import Alias, Community, Entity, Kind, Run, Summary, SummaryLine, Value
 from kg.period import quarter, year
-from kg.store.memory import MemoryStore
 from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, day, denied, fact, planned, reading
+from tests.contracts.reference import MemoryStore
 
 if TYPE_CHECKING:
     from datetime import date

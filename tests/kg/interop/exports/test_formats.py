@@ -16,9 +16,9 @@ from kg.cli import root
 from kg.commands.transfer import EXPORTS
 from kg.errors import EmptyBase
 from kg.interop.exports.formats import FORMATS, ExportRefused, export
-from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.contracts.readings import day, fact, reading
+from tests.contracts.reference import MemoryStore
 from tests.kg.interop.exports.sample import CATL, LITHIUM, PRICE, base, exported
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def test_captions_are_in_the_language_that_is_asked_for(tmp_path: Path):
 def test_neo4j_has_communities_and_what_indicators_are_about(tmp_path: Path):
     folder = exported("neo4j", tmp_path / "out")
     about = list(csv.reader(_lines(folder / "about.csv")))
-    assert ["indicator:碳酸锂价格", LITHIUM, "ABOUT"] in about
+    assert ["indicator:碳酸锂价格", LITHIUM, "ABOUT", "衡量"] in about
     communities = (folder / "communities.csv").read_text(encoding="utf-8")
     assert "锂电池" in communities
     assert communities.endswith("Community\n")

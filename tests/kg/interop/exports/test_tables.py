@@ -15,8 +15,8 @@ from kg.interop.exports.content import plain
 from kg.interop.exports.formats import export
 from kg.interop.exports.tables import TABLES
 from kg.relations import vocabulary
-from kg.store.memory import MemoryStore
 from tests.contracts.readings import READ, fact, reading
+from tests.contracts.reference import MemoryStore
 from tests.kg.interop.exports.sample import BYD, CATL, HOSTILE, LITHIUM, MARGIN, PRICE, base, exported
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from kg.interop.exports.formats import export
 from kg.interop.imports.foreign import IndexImport
 from kg.interop.imports.graphrag import read_graphrag
 from kg.securities.master import Master
-from kg.store.memory import MemoryStore
 from kg.store.open import open_store
+from tests.contracts.reference import MemoryStore
 from tests.kg.interop.exports.sample import base, exported
 from tests.neo4j.bases import DEMO, READ
 

@@ -21,9 +21,9 @@ from kg.model import Modality, Polarity, Value
 from kg.period import Period, day, half, month, quarter, year
 from kg.relations import vocabulary
 from kg.securities.master import Master
-from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.contracts.readings import READ
+from tests.contracts.reference import MemoryStore
 
 if TYPE_CHECKING:
     from kg.interop.imports.rows import RefusedRow, Tally

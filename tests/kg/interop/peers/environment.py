@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,14 @@ def python_of(peer: str) -> Path:
     if not (ROOT / "build" / peer / ".ready").is_file() or not python.exists():
         pytest.skip(f"no {peer} here; `make {peer}` installs it in build/{peer}")
     return python
+
+
+def documented(peer: str, method: str) -> list[str]:
+    """Return what docs/interop.md says that the context of a peer holds."""
+    text = (ROOT / "docs" / "interop.md").read_text(encoding="utf-8")
+    found = re.findall(rf"^{peer} +{method} +\w+ +(.+)$", text, re.MULTILINE)
+    assert found, f"no line for {peer} {method} in docs/interop.md"
+    return found
 
 
 def run(command: list[str], *, folder: Path, environment: Mapping[str, str]) -> str:

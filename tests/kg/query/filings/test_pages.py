@@ -9,7 +9,7 @@ from kg.query.filings.outline import outline_of
 from kg.query.filings.pages import filing_pages, is_about_filings
 from kg.query.session import QuerySession
 from kg.service.base import KnowledgeBase
-from kg.store.memory import MemoryStore
+from tests.contracts.reference import MemoryStore
 from tests.kg.query.filings.world import ISSUERS, YEARS, filings
 
 TOPICS = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kg.filing import Filing
 from kg.ids import chunk_id, document_id
 from kg.model import Block, BlockKind, Chunk, ChunkKind, Document, Reading
-from kg.store.memory import MemoryStore
+from tests.contracts.reference import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

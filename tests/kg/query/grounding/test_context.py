@@ -12,7 +12,7 @@ from kg.query.grounding.context import CONFIDENCE, context
 from kg.query.grounding.vectors import VectorIndex, VectorSearch
 from kg.query.session import QuerySession
 from kg.service.base import KnowledgeBase
-from kg.store.memory import MemoryStore
+from tests.contracts.reference import MemoryStore
 from tests.kg.query.encoders import PairEncoder
 from tests.kg.query.world import claim, filled, paper, solar
 from tests.kg.service.examples import with_themes

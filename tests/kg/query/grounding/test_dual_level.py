@@ -12,9 +12,9 @@ from kg.query.grounding.dual_level import MODES, dual_level, keywords_of
 from kg.query.grounding.vectors import NoVectors, VectorIndex, VectorSearch
 from kg.query.session import QuerySession
 from kg.service.base import KnowledgeBase
-from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.contracts.readings import BYD, CATL, day, fact, reading
+from tests.contracts.reference import MemoryStore
 from tests.kg.query.encoders import PairEncoder
 
 if TYPE_CHECKING:

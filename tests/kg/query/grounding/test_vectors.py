@@ -17,9 +17,9 @@ from kg.query.grounding import vectors
 from kg.query.grounding.vectors import IndexReport, NoVectors, OtherModel, VectorIndex, VectorSearch, index_beside
 from kg.service.base import KnowledgeBase
 from kg.store.lock import writing
-from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.contracts.readings import CATL, day, fact, reading
+from tests.contracts.reference import MemoryStore
 from tests.kg.query.encoders import PairEncoder
 
 if TYPE_CHECKING:

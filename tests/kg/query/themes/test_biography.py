@@ -15,7 +15,7 @@ from kg.query.themes.listing import NoRun, theme
 from tests.kg.query.world import CELL, MODULE, PRICE, SILICON, WAFER, filled, solar
 
 if TYPE_CHECKING:
-    from kg.store.memory import MemoryStore
+    from tests.contracts.reference import MemoryStore
 
 FIRST, SECOND, THIRD = date(2024, 7, 5), date(2024, 7, 12), date(2024, 7, 19)
 

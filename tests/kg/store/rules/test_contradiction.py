@@ -9,9 +9,9 @@ import pytest
 from kg.model import Fact, Modality, Value
 from kg.period import quarter
 from kg.relations import vocabulary
-from kg.store.memory import MemoryStore
 from kg.store.rules.contradiction import contradicting
 from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, day, denied, fact, planned, reading, reported
+from tests.contracts.reference import MemoryStore
 
 WORDS = vocabulary()
 Q1 = quarter(2024, 1)

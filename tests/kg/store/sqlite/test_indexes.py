@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kg.ids import fact_id
-from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from kg.store.sqlite import schema
 from kg.store.sqlite.store import SqliteStore
 from tests.contracts.readings import BYD, CATL, LITHIUM, fact, reading, reported
+from tests.contracts.reference import MemoryStore
 
 if TYPE_CHECKING:
     from pathlib import Path

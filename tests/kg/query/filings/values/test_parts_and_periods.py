@@ -10,7 +10,7 @@ import pytest
 from kg.filing import Filing
 from kg.query.filings.values.answer import filing_value
 from kg.service.base import KnowledgeBase
-from kg.store.memory import MemoryStore
+from tests.contracts.reference import MemoryStore
 from tests.kg.query.filings.world import HEADING, PARAGRAPH, TABLE, Page, reading_of
 
 if TYPE_CHECKING:

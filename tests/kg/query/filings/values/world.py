@@ -6,7 +6,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from kg.filing import Filing
-from kg.store.memory import MemoryStore
+from tests.contracts.reference import MemoryStore
 from tests.kg.query.filings.world import HEADING, PARAGRAPH, TABLE, Page, reading_of
 
 if TYPE_CHECKING:

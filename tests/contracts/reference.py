@@ -23,7 +23,7 @@ from kg.store import codec
 from kg.store.port import DocumentHead
 from kg.store.rules.identities import Identities, examined
 from kg.store.rules.merging import StatedEntity, first_of_families, unite, unite_entity
-from kg.store.rules.superseding import effective, supersede
+from kg.store.rules.superseding import effective, superseded
 from kg.store.rules.validated import Prepared, prepare, read_from, utc
 from kg.store.word_search import bm25, strongest, terms
 
@@ -128,7 +128,7 @@ class MemoryWriter:
 
     def __init__(self, view: MemoryView, changes: list[int]) -> None:
         self._view, self._changes = view, changes
-        self._readings, self._runs, self._judgements = view._readings, view._runs, view._judgements  # noqa: SLF001 -- same module, shared state
+        self._readings, self._runs, self._judgements = view._readings, view._runs, view._judgements
 
     def write(self, reading: Reading) -> bool:
         """Write a document."""
@@ -379,8 +379,10 @@ class MemoryView:
         for fact in (fact for reading in visible for fact in reading.facts):
             evidence = tuple(replace(item, witness=first.get(item.document, "")) for item in fact.evidence)
             by_id[fact.id].append(replace(fact, evidence=evidence))
-        merged = supersede((unite(by_id[identity]) for identity in sorted(by_id)), self._vocabulary)
-        return [fact for fact in merged if self._period is None or effective(fact).overlaps(self._period)]
+        merged = [unite(by_id[identity]) for identity in sorted(by_id)]
+        closed = superseded(merged, self._vocabulary)
+        facts = [replace(fact, superseded_by=closed.get(fact.id, "")) for fact in merged]
+        return [fact for fact in facts if self._period is None or effective(fact).overlaps(self._period)]
 
 
 def _aliases(entity: Entity) -> list[str]:
