@@ -29,7 +29,7 @@ from kg.llm.port import EmptyReply, Reply, request_key
 from kg.query.answers import Passage
 from kg.query.grounding.checking import KnownNames, SentenceCheck, is_chinese
 from kg.query.grounding.context import passage_item
-from kg.query.grounding.second_reading import CitedSentence, read_again
+from kg.query.grounding.prose import CitedSentence, read_again
 from kg.service.base import open_kb
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Batch:
 
 
 def judged(
-    session: QuerySession, file: Path = SENTENCES, reports: Path = REPORTS, model: Model | None = None
+    session: QuerySession, file: Path = SENTENCES, reports: Path = REPORTS, *, model: Model | None = None
 ) -> Iterator[tuple[SentenceCase, tuple[str, ...]]]:
     """Yield each sentence with the faults that the check finds, cited to the passage that it is about."""
     names = KnownNames(session.view.names())
@@ -106,8 +106,10 @@ def judged(
         check = SentenceCheck([item], names, question=case.question)
         written = CitedSentence(case.sentence, ("P1",), check.verdict(case.sentence, ("P1",)))
         lang: Lang = "zh" if is_chinese(case.sentence) else "en"
-        (verdict,) = read_again(model, {"P1": item}, check, [written], lang) if model else (written.verdict,)
-        yield case, verdict.faults
+        verdicts = [written.verdict]
+        if model:
+            verdicts = read_again(model, [written], items={"P1": item}, check=check, lang=lang)
+        yield case, verdicts[0].faults
 
 
 def _passages(session: QuerySession) -> Iterator[Passage]:
@@ -152,7 +154,7 @@ def main() -> None:
     right: Counter[str] = Counter()
     total: Counter[str] = Counter()
     with open_kb(options.kb) as kb, kb.session() as session:
-        for case, found in judged(session, options.set, options.reports, model):
+        for case, found in judged(session, options.set, options.reports, model=model):
             total[case.kind] += 1
             right[case.kind] += bool(found) == bool(case.kind)
             if options.misses and bool(found) != bool(case.kind):

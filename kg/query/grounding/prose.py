@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kg.errors import QuestionError
-from kg.llm.port import EmptyReply, Request
+from kg.llm.port import EmptyReply, ModelError, Request
 from kg.messages.words import word
 from kg.query.grounding.checking import SentenceCheck, SentenceVerdict
-from kg.query.grounding.second_reading import CitedSentence, read_again
+from kg.query.grounding.context import item_line
 from kg.query.plain import Answer
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ _SENTENCE = re.compile(
 )
 _REASONED_TOO_LONG = "the reply reached its length limit before an answer"
 
+REFUSED = "refused by the second reading"
+_TOKENS_EACH = 120  # of the reply, for each sentence
+_LINE = re.compile(r"^\W*(\d{1,2})\W+(?:(不支持|no\b)|支持|yes\b)(.*)$", re.MULTILINE | re.IGNORECASE)
+_QUOTED = re.compile(r"[「“\"『](.+)[」”\"』]")
 
 _FAULTS = {
     "number": re.compile(r"number (?P<what>.+)"),
@@ -113,7 +117,7 @@ def prose(
     written = reply.answer
     if not written:
         raise EmptyReply(model.name, _REASONED_TOO_LONG if reply.cut else "the reply holds no answer")
-    sentences = tuple(_checked(found, names, written, model, lang, cut=reply.cut))
+    sentences = tuple(_checked(found, written, model, names=names, lang=lang, cut=reply.cut))
     kept = "".join(_shown(each, lang) for each in sentences if each.kept).strip("\n")
     lost = [each.text.strip() for each in sentences if not each.kept]
     notes = [word("prose.cut", lang)] if reply.cut else []
@@ -136,12 +140,12 @@ def prose(
 
 
 def _checked(
-    found: ContextAnswer, names: KnownNames, reply: str, model: Model, lang: Lang, *, cut: bool
+    found: ContextAnswer, reply: str, model: Model, *, names: KnownNames, lang: Lang, cut: bool
 ) -> Iterator[ProseSentence]:
     items = {item.id: item for item in found.items}
     check = SentenceCheck(found.items, names, question=found.question)
     written = list(_written(reply, items, check, cut=cut))
-    verdicts = read_again(model, items, check, [each for _, each in written], lang)
+    verdicts = read_again(model, [each for _, each in written], items=items, check=check, lang=lang)
     for (line, each), verdict in zip(written, verdicts, strict=True):
         cites = tuple(dict.fromkeys(cite for cite, _ in verdict.sources)) or each.cites  # those that support it
         yield ProseSentence(line + each.text, cites, not verdict.faults, verdict.faults, _citations(verdict, items))
@@ -166,6 +170,73 @@ def _written(
         verdict = SentenceVerdict(unknown) if unknown else check.verdict(text, cites)
         yield "\n" * broken, CitedSentence(text, cites, verdict)
         broken = False
+
+
+class CitedSentence(NamedTuple):
+    """A sentence of a reply without its citations, the items it cites, and what the rules say of it."""
+
+    text: str
+    cites: tuple[str, ...]
+    verdict: SentenceVerdict
+
+
+def read_again(
+    model: Model,
+    written: Sequence[CitedSentence],
+    *,
+    items: Mapping[str, ContextItem],
+    check: SentenceCheck,
+    lang: Lang,
+) -> list[SentenceVerdict]:
+    """Return the verdicts on sentences after the model has read them beside the items they cite.
+
+    Args:
+        model: gets one request; if it fails or its reply has another form, the verdicts stay.
+        written: the sentences.
+        items: the items of the context by their number.
+        check: the check that made the verdicts.
+        lang: the language of the prompt.
+    """
+    verdicts = [each.verdict for each in written]
+    undecided = [at for at, each in enumerate(written) if each.cites and items.keys() >= set(each.cites)]
+    if not undecided:
+        return verdicts
+    try:
+        reply = model.complete(second_request(items, [written[at] for at in undecided], lang))
+    except ModelError:
+        return verdicts
+    for number, refused, rest in _LINE.findall(reply.answer):
+        if not 0 < int(number) <= len(undecided):
+            continue
+        at = undecided[int(number) - 1]
+        quote = _QUOTED.search(rest)
+        if refused:
+            verdicts[at] = replace(verdicts[at], faults=verdicts[at].faults or (REFUSED,), sources=())
+        elif verdicts[at].faults and quote and check.has_parts(written[at].text, written[at].cites):
+            sources = check.sources_of(quote[1], written[at].cites)
+            verdicts[at] = replace(verdicts[at], faults=(), sources=sources) if sources else verdicts[at]
+    return verdicts
+
+
+def second_request(items: Mapping[str, ContextItem], written: Sequence[CitedSentence], lang: Lang) -> Request:
+    """Return the request that asks whether the cited items say each of some sentences."""
+    return Request(
+        (("system", word("prose.second", lang)), ("user", "\n".join(_lines(items, written, lang)))),
+        most_tokens=_TOKENS_EACH * len(written),
+    )
+
+
+def _lines(items: Mapping[str, ContextItem], written: Sequence[CitedSentence], lang: Lang) -> Iterator[str]:
+    for cite in dict.fromkeys(cite for each in written for cite in each.cites):
+        yield item_line(items[cite], lang)
+    for number, each in enumerate(written, 1):
+        yield word(
+            "prose.sentence",
+            lang,
+            number=number,
+            text=" ".join(each.text.split()),
+            cites="".join(f"[{cite}]" for cite in each.cites),
+        )
 
 
 def _citations(verdict: SentenceVerdict, items: dict[str, ContextItem]) -> tuple[Citation, ...]:
