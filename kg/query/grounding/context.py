@@ -89,8 +89,10 @@ def context(
         answer: what `ask` answers, where it is known.
     """
     answer = answer or ask(session, question)
-    if answer.understood.as_of:
-        session = session.earlier(answer.understood.as_of)
+    day = answer.understood.as_of
+    later = (day and cited.published_on > day for line in answer.lines for cited in line.citations)
+    if day and not any(later):  # the value of a day may be published after it
+        session = session.earlier(day)
     mode, passages = _passages(session, answer)
     found: dict[ItemKind, list[ContextItem]] = {
         "answer": list(_answers(session, answer)),

@@ -14,7 +14,7 @@ from kg.query.session import QuerySession
 from kg.service.base import KnowledgeBase
 from tests.contracts.reference import MemoryStore
 from tests.kg.query.encoders import PairEncoder
-from tests.kg.query.world import claim, filled, paper, solar
+from tests.kg.query.world import MARGIN, PRICE, claim, filled, moves, paper, seen, solar
 from tests.kg.service.examples import with_themes
 
 if TYPE_CHECKING:
@@ -109,3 +109,12 @@ def test_text_of_documents_cannot_pass_for_an_item():
     text = context(QuerySession(view), "硅料的下游是什么？").text
     assert "[A9]" not in text
     assert "\n［A9" not in text
+
+
+def test_the_value_of_a_day_that_was_published_later_is_not_called_unknown_on_that_day():
+    said = "截至2024年2月28日，硅料价格为6.2万元/吨。"
+    view = seen(paper(1, "2024-03-05", (said, moves(PRICE, MARGIN, 1, -1))))
+    found = context(QuerySession(view), "截至2024年2月28日硅料价格是多少")
+    assert "6.2万元/吨" in found.text
+    assert found.as_of is None
+    assert "2024-03-05" in found.text.splitlines()[1]  # the day that the prompt calls today
